@@ -16,7 +16,7 @@ import { lostFields } from './lost-fields.ts'
 /** Something to say about a place in a file. */
 export interface Remark extends Position {
   readonly file: string
-  /** An error is why there is no output; a warning tells of something that was lost. */
+  /** An error is why there is no output; a warning is about something that was lost. */
   readonly severity: 'error' | 'warning'
   readonly message: string
 }
@@ -88,6 +88,6 @@ function convertObject(entry: ManifestObject, { crd, convert }: ApiKind, version
     remark('warning', field, `${field} has no place in ${version} and was left out or replaced`)
   }
   const { status, ...withoutStatus } = result as typeof result & { readonly status?: unknown }
-  // Conversion gives every object a status, which nobody writes into a file.
+  // Conversion gives every object a status, which does not belong into a file.
   return 'status' in object ? { ...withoutStatus, status } : withoutStatus
 }

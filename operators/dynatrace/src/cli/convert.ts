@@ -12,7 +12,7 @@ export const command: Subcommand<ConvertOptions> = {
       .requiredOption('--to <version>', 'v1beta3 to v1beta6 for DynaKubes, v1alpha1 or v1alpha2 for EdgeConnects')
       .description(
         [
-          'Prints files with their DynaKubes, or EdgeConnects, in another version: what the conversion webhook would answer, as YAML.',
+          'Prints files with their DynaKubes, or EdgeConnects, in another version, as the conversion webhook would convert them, as YAML.',
           'Documents of other kinds, and those that have the version already, are printed as they are.',
           'Comments in documents that are converted are lost.',
           'Fields that the other version has no place for are reported on standard error.',
@@ -26,7 +26,7 @@ Examples:
   dynatrace-operator convert -f dynakube.yaml --to v1beta6 | kubectl diff -f -
   kubectl get edgeconnects -A -o yaml | dynatrace-operator convert -f - --to v1alpha1
 
-Exit code 1 tells that something could not be converted; then nothing is printed on standard output.`,
+Exits 1 if anything could not be converted; then nothing is printed on standard output.`,
       ),
   run: convert,
 }
@@ -40,7 +40,7 @@ async function convert({ filename, to }: ConvertOptions, context: CommandContext
   const kind = kindOfVersion(to)
   if (kind === undefined) {
     const known = API_KINDS.map(({ crd }) => `${Object.keys(crd.versions).join(', ')} (${crd.kind})`).join(', ')
-    context.stderr.write(`dynatrace-operator: --to ${to} is no version; there are ${known}\n`)
+    context.stderr.write(`dynatrace-operator: unknown version "${to}"; use ${known}\n`)
     return EXIT.usage
   }
   const { documents, remarks } = convertManifests(await readManifests(filename, context.readStdin), kind, to)

@@ -7,7 +7,7 @@ const ANNOTATION = 'olm.operatorNamespace'
 /** Whether the Operator Lifecycle Manager made a pod. */
 export const isOlmPod = ({ metadata }: KubeObject): boolean => metadata.annotations?.[ANNOTATION] !== undefined
 
-/** Asks the pod of this process; outside a cluster there is none. */
+/** Reads the pod of this process; outside a cluster there is none. */
 export async function isManagedByOlm(
   client: KubeClient,
   { namespace, podName: name }: { readonly namespace: string; readonly podName: string | undefined },

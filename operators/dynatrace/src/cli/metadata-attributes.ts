@@ -9,7 +9,7 @@ export class MetadataAttributesError extends Error {
 /**
  * The lines of the file, one for each attribute. Space around attributes and empty ones between commas do not count.
  *
- * *Errors*: {@link MetadataAttributesError} naming the part that is no attribute, or when there is none at all.
+ * *Errors*: {@link MetadataAttributesError} naming the part that is not an attribute, or when there are none.
  *
  * @example
  * attributeLines('k8s.cluster.name=shop, k8s.node.name=a') // 'k8s.cluster.name=shop\nk8s.node.name=a\n'
@@ -21,7 +21,7 @@ export function attributeLines(list: string): string {
     .filter((part) => part !== '')
   const wrong = attributes.find((attribute) => !attribute.includes('='))
   if (wrong !== undefined) {
-    throw new MetadataAttributesError(`--attributes: ${JSON.stringify(wrong)} is no attribute; write key=value`)
+    throw new MetadataAttributesError(`--attributes: ${JSON.stringify(wrong)} is not an attribute; write key=value`)
   }
   if (attributes.length === 0) throw new MetadataAttributesError('--attributes is empty; write key=value')
   return `${attributes.join('\n')}\n`

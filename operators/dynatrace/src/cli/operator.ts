@@ -1,4 +1,4 @@
-/** `dynatrace-operator operator`: looks after DynaKubes and EdgeConnects until the process is told to stop. */
+/** `dynatrace-operator operator`: reconciles DynaKubes and EdgeConnects until SIGTERM. */
 import { hostname } from 'node:os'
 import type { Subcommand } from '@reeve/cli'
 import type { Logger } from '@reeve/runtime'
@@ -23,7 +23,7 @@ Environment:
                                   how often agents are listed in the status, in minutes (5)
   METRICS_BIND_ADDRESS            address of /metrics (:${PORTS.metrics})
   HEALTH_PROBE_BIND_ADDRESS       address of /livez and /readyz (:${PORTS.health})
-  WEBHOOK_CERTIFICATES            provided: somebody else makes those of the webhook, such as cert-manager
+  WEBHOOK_CERTIFICATES            provided: those of the webhook come from elsewhere, such as cert-manager
   RUN_LOCAL                       true outside a cluster
   modules.json                    which parts of the operator were installed
 

@@ -18,7 +18,7 @@ const CLUSTER = '(cluster)'
 /** The objects of files. */
 export interface PlanFiles {
   readonly entries: readonly ManifestObject[]
-  /** What is no object, or cannot be planned for. */
+  /** Documents that are not objects, or cannot be planned. */
   readonly findings: readonly PlanFinding[]
 }
 
@@ -31,7 +31,7 @@ export function objectsToPlan({ documents, problems }: Manifests, namespace: str
     else if (isOfInterest(entry.object)) entries.push({ ...entry, object: inNamespace(entry.object, namespace) })
     else {
       const { file, object, locate } = entry
-      const message = 'not looked at: the operator has nothing to do with it'
+      const message = 'skipped: the operator does not use it'
       findings.push({ severity: 'note', message, object: titleOf(object), file, ...locate('kind') })
     }
   }
@@ -61,7 +61,7 @@ export async function reviewPlan(
   ]
 }
 
-/** The review looks at values and places only; the text of the document is of no interest to it. */
+/** The review reads values and positions only, not the text of the document. */
 function documentOf(file: string, value: KubeObject, locate: ManifestDocument['locate']): ManifestDocument {
   return { file, value, locate, document: new Document() }
 }
@@ -70,7 +70,7 @@ function immutableFindings(entries: readonly ManifestObject[], state: readonly K
   return entries.flatMap(({ file, object, locate }): readonly PlanFinding[] => {
     const before = state.find((live) => live.kind === DynaKubes.kind && identityOf(live) === identityOf(object))
     if (before === undefined || !isRecord((object as Partial<DynaKube>).spec)) return []
-    // Both are DynaKubes with a spec; whether it is a good one is told by the review.
+    // Both are DynaKubes with a spec; the review validates it.
     const [old, now] = [before as DynaKube, convertDynaKube(object, DynaKubes.version) as DynaKube]
     const message = apiUrlChange(old, now)
     if (message === undefined) return []

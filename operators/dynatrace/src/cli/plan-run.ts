@@ -14,7 +14,7 @@ import { printPlan } from './plan-output.ts'
 import { objectsToPlan, type PlanFiles, reviewPlan } from './plan-review.ts'
 import { type Observed, offlineStage, onlineStage, type PlanStage } from './plan-stage.ts'
 
-/** Where the chart takes the operator from when it is told nothing else. */
+/** The default image of the chart. */
 const IMAGE = 'public.ecr.aws/dynatrace/dynatrace-operator'
 
 /** The exit code when there are changes to make. */
@@ -27,9 +27,9 @@ export interface PlanRun {
 }
 
 /**
- * Makes and prints a plan; answers with the exit code.
+ * Makes and prints a plan; returns the exit code.
  *
- * *Errors*: those of files, of the kubeconfig and of a cluster that does not answer.
+ * *Errors*: those of files, of the kubeconfig and of a cluster that does not respond.
  */
 export async function runPlan(options: PlanOptions, context: CommandContext, run: PlanRun): Promise<number> {
   if (options.against.length > 0 && !options.offline) {
@@ -83,7 +83,7 @@ const onlyFindings = (findings: readonly PlanFinding[]): Plan => ({
 
 const nothingToPlan: PlanFinding = {
   severity: 'error',
-  message: 'there is no DynaKube and no EdgeConnect in the files; give one with -f',
+  message: 'the files contain no DynaKube and no EdgeConnect; add one with -f',
 }
 
 function missingNamespaces(
@@ -98,11 +98,11 @@ function missingNamespaces(
     .filter((name) => !there.has(name))
     .map((name) => ({
       severity: 'error',
-      message: `there is no namespace ${name}; create it, add it to the files, or choose another with --namespace`,
+      message: `namespace ${name} does not exist; create it, add it to the files, or choose another with --namespace`,
     }))
 }
 
-/** A plan tells what this program would do; another version may do it otherwise, and none does nothing. */
+/** A plan shows what this program would do; another version of the operator may differ. */
 function installationNotes(version: string, { hasCrds, operator }: Observed): readonly PlanFinding[] {
   const notes = [
     ...(hasCrds ? [] : ['the cluster has no CRDs of the operator: install it before you apply the files']),

@@ -66,7 +66,7 @@ export async function reviewManifests({ documents, problems }: Manifests, module
 const byPosition = (one: Position, other: Position): number => one.line - other.line || one.column - other.column
 
 function skippedNote(entry: ManifestObject): Finding {
-  return finding(entry, 'note', 'kind', 'kind', `skipped: ${entry.object.apiVersion} is none of the operator’s`)
+  return finding(entry, 'note', 'kind', 'kind', `skipped: ${entry.object.apiVersion} does not belong to the operator`)
 }
 
 function toCandidate(entry: ManifestObject): Candidate | Finding {

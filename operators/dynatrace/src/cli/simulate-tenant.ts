@@ -27,7 +27,7 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, Ki: 1024, Mi: 1024 ** 2
 function configure(program: Command): void {
   addOutputOption(program)
     .description(
-      `Serves an HTTPS server that answers like a Dynatrace tenant, until it is told to stop: tokens with scopes,
+      `Runs an HTTPS server that responds like a Dynatrace tenant, until SIGTERM: tokens with scopes,
 connection info, versions, settings, events, EdgeConnects, code modules to download and a registry with images. What is
 created is found again; nothing outlives the process. Its page shows the calls it receives and has switches for trouble.`,
     )

@@ -1,4 +1,4 @@
-/** `dynatrace-operator startup-probe`: whether the DNS of the cluster answers, as a probe of containers. */
+/** `dynatrace-operator startup-probe`: whether the DNS of the cluster responds, as a probe of containers. */
 
 import { EXIT, type Subcommand } from '@reeve/cli'
 import { InvalidArgumentError } from 'commander'
@@ -48,10 +48,10 @@ not or takes too long, so that a container is started again instead of working w
 export async function probeDns(timeoutMs: number, resolve: Resolve): Promise<string | undefined> {
   try {
     const addresses = await resolve(API_SERVER_HOST, AbortSignal.timeout(timeoutMs))
-    return addresses.length > 0 ? undefined : `${API_SERVER_HOST} has no address; look at the DNS of the cluster`
+    return addresses.length > 0 ? undefined : `${API_SERVER_HOST} has no address; check the DNS of the cluster`
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    return `${API_SERVER_HOST} could not be resolved: ${reason}; look at the DNS of the cluster`
+    return `${API_SERVER_HOST} could not be resolved: ${reason}; check the DNS of the cluster`
   }
 }
 

@@ -11,7 +11,7 @@ import { SMALL_SUBCOMMANDS } from './small-subcommands.ts'
 export const SUBCOMMANDS: readonly SubcommandEntry[] = [
   {
     name: 'operator',
-    summary: 'look after DynaKubes and EdgeConnects until SIGTERM',
+    summary: 'reconcile DynaKubes and EdgeConnects until SIGTERM',
     load: () => import('./operator.ts'),
   },
   { name: 'validate', summary: 'say what the webhook would say about files', load: () => import('./validate.ts') },
@@ -33,7 +33,7 @@ export const SUBCOMMANDS: readonly SubcommandEntry[] = [
   },
   {
     name: 'simulate-tenant',
-    summary: 'answer like a Dynatrace tenant until SIGTERM, to try an operator against',
+    summary: 'simulate a Dynatrace tenant until SIGTERM, for trying out an operator',
     load: () => import('./simulate-tenant.ts'),
   },
   ...SMALL_SUBCOMMANDS,

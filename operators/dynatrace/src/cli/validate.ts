@@ -19,7 +19,7 @@ export const command: Subcommand<ValidateOptions> = {
           'Says about DynaKubes and EdgeConnects in files what a cluster with the operator would say: schema, unknown fields, and all rules of admission, in every served version, each with its place in the file.',
           'No cluster is asked.',
           'Rules that need one are checked against the other objects in the files, and a note says so.',
-          'The environment variable modules.json tells which parts of the operator are installed, as in the operator itself; by default all are.',
+          'The environment variable modules.json lists which parts of the operator are installed, as for the operator itself; all by default.',
         ].join(' '),
       )
       .addHelpText(
@@ -31,7 +31,7 @@ Examples:
   kubectl get dynakubes,namespaces,secrets -n dynatrace -o yaml | dynatrace-operator validate -f -
   dynatrace-operator validate -f dynakube.yaml -o json | jq '.findings[] | select(.severity == "error")'
 
-Exit code 1 tells that something would be refused; warnings and notes alone give 0.`,
+Exits 1 if anything would be rejected, and 0 with warnings and notes only.`,
       ),
   run: validate,
 }

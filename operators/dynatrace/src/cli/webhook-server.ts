@@ -13,7 +13,7 @@ export interface WebhookServerFlags {
 
 type ProcessEnvironment = Readonly<Record<string, string | undefined>>
 
-/** Longer than a cluster takes to stop sending requests to a pod that is told to stop. */
+/** Longer than a cluster takes to stop sending requests to a terminating pod. */
 const LAME_DUCK_MS = 3_000
 
 const DEFAULT_PORTS = { webhook: 8443, metrics: 8383, health: 10_080 }
@@ -24,7 +24,7 @@ Environment:
   WEBHOOK_PORT               port of the webhooks (${DEFAULT_PORTS.webhook})
   HEALTH_PROBE_BIND_ADDRESS  address of /livez and /readyz (:${DEFAULT_PORTS.health})
   METRICS_BIND_ADDRESS       address of /metrics (:${DEFAULT_PORTS.metrics})
-  WEBHOOK_CERTIFICATES       provided: somebody else puts certificates into the directory, such as cert-manager
+  WEBHOOK_CERTIFICATES       provided: certificates in the directory come from elsewhere, such as cert-manager
   modules.json               which parts of the operator were installed
 
 Examples:

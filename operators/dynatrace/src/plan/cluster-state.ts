@@ -1,4 +1,4 @@
-/** Reads from a cluster what a plan looks at: lists and gets, nothing else. */
+/** Reads from a cluster what a plan needs, by list and get only. */
 import {
   type Deployment,
   Deployments,
@@ -65,7 +65,7 @@ export async function readClusterState(
   const [owned, resources, mesh, pods, copies] = await Promise.all([
     inEach(OWNED, listed),
     inEach([DynaKubes, EdgeConnects], (kind, namespace) => unless(isNotFound, () => listed(kind, namespace))),
-    // Who may not look for Istio cannot tell whether it is there.
+    // Without the right to list objects of Istio it is unknown whether it is installed.
     inEach(ISTIO_KINDS, (kind, namespace) => unless(isHidden, () => listed(kind, namespace))),
     inEach([Pods], (kind, namespace) => list(kind, { namespace, labelSelector: AGENT_PODS })),
     Promise.all(COPIED_SECRETS.map((name) => list(Secrets, { fieldSelector: `metadata.name=${name}` }))),

@@ -50,7 +50,7 @@ const unsettled = (resource: PlannedResource): Failure => ({ resource, error: ne
 /**
  * Reconciles the resources, round by round, until a round writes nothing.
  *
- * *Errors*: only the reason of the signal; what goes wrong with a resource is told in the result, as in its status.
+ * *Errors*: only the reason of the signal; errors of a resource are in the result, as in its status.
  *
  * @example
  * const failures = await rehearse(scratch, [{ kind: 'DynaKube', namespace, name }], options)
@@ -113,7 +113,7 @@ async function look<T extends KubeObject>(
     logger,
     clock,
     signal,
-    // Events tell people what happened, and nothing does.
+    // A plan changes nothing, so there are no events.
     events: { record: () => undefined },
     stage: (_name, run) => run(),
   })

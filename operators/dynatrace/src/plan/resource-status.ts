@@ -45,7 +45,7 @@ export function failureFindings(failures: readonly Failure[]): readonly PlanFind
 export function unavailableFindings({ unavailable }: TenantWatch): readonly PlanFinding[] {
   return [...unavailable].map(([host, status]) => ({
     severity: 'error',
-    message: `${host} answered ${status} and wants to be asked later; the plan is incomplete, try again`,
+    message: `${host} is unavailable (${status}); the plan is incomplete, try again later`,
   }))
 }
 

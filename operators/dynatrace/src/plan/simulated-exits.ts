@@ -12,7 +12,7 @@ import { SimulatedTenants } from '../tenant/simulator/simulated-tenants.ts'
 import { repeatableBytes } from './repeatable-bytes.ts'
 import type { Exits } from './world.ts'
 
-/** What a Secret with tokens has when nobody gave one. Simulated tenants take whatever they are told to take. */
+/** The tokens of a Secret that the files lack. Simulated tenants accept them. */
 const SIMULATED_TOKENS = { apiToken: 'dt0c01.SIMULATED.API', dataIngestToken: 'dt0c01.SIMULATED.INGEST' }
 
 const SIMULATED_CLIENT = {
@@ -20,7 +20,7 @@ const SIMULATED_CLIENT = {
   [CLIENT_KEYS.secret]: 'dt0s02.SIMULATED.SECRET',
 }
 
-/** Nobody can tell offline what a token may do: it may do everything. */
+/** The scopes of a token are unknown offline: it has all of them. */
 const ALL_SCOPES = Object.values(TOKEN_SCOPES).flat()
 
 /** Exits to simulated tenants, and the Secrets that had to be made up for them. */

@@ -13,7 +13,7 @@ export interface TenantChange {
   readonly tenant: string
 }
 
-/** A change, and what the tenant would answer. */
+/** A change, and the response of the tenant. */
 export interface ForeseenChange {
   readonly change: TenantChange
   readonly status: number
@@ -30,7 +30,7 @@ interface Row {
   readonly answer: unknown
 }
 
-/** Has the form of a token; it goes into a Secret that nobody sees. */
+/** Has the form of a token; it goes into a Secret that is never shown. */
 const TOKEN = 'dt0g02.PLANNED.PLANNED'
 
 const SETTINGS = /\/v2\/settings\/objects$/
@@ -113,7 +113,7 @@ export function foresee({ method, url, body }: OutboundRequest): ForeseenChange 
   return undefined
 }
 
-/** The title of a setting tells people which it is; no other value is shown, as it may be secret. */
+/** The title identifies a setting; no other value is shown, as it may be secret. */
 function describeSetting(setting: unknown): string {
   const value = isRecord(setting) ? setting.value : undefined
   const title = textAt(value, 'label') || textAt(value, 'config-item-title') || textAt(value, 'name')

@@ -1,4 +1,4 @@
-/** Stands between the operator and tenants: questions pass, changes are written down and answered on the spot. */
+/** Between the operator and tenants: forwards reads, and records changes instead of sending them. */
 
 import { type OutboundRequest, type OutboundResponse, readAnswer, type Sender } from '@reeve/http'
 import { isRecord } from '@reeve/kube'
@@ -12,7 +12,7 @@ class UnforeseenRequestError extends Error {
   override readonly name = 'UnforeseenRequestError'
 
   constructor({ method, url }: OutboundRequest) {
-    super(`a plan changes nothing and cannot tell what ${method} ${url.host}${url.pathname} would; it was not sent`)
+    super(`a plan sends no changes, and the effect of ${method} ${url.host}${url.pathname} is unknown; it was not sent`)
   }
 }
 
@@ -39,7 +39,7 @@ export class TenantWatch {
     return [...this.#changes.values()]
   }
 
-  /** Tenants whose last answer was to come back later, with that answer's status. */
+  /** Tenants whose last response was that they are unavailable, with its status. */
   get unavailable(): ReadonlyMap<string, number> {
     return this.#unavailable
   }
@@ -87,7 +87,7 @@ export class TenantWatch {
     const foreseen = foresee(request)
     if (foreseen === undefined) throw new UnforeseenRequestError(request)
     const { change, status, body } = foreseen
-    // Every round asks anew for what a tenant does not have.
+    // Every round requests again what a tenant does not have.
     this.#changes.set(`${change.tenant} ${change.action} ${change.what}`, change)
     this.#remember(request)
     return answer(request.url, status, body)

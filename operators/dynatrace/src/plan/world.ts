@@ -1,4 +1,4 @@
-/** The world outside the cluster, as a plan sees it: it answers questions and is never changed. */
+/** The world outside the cluster, as a plan sees it: it is read and never changed. */
 import { environmentProxy, noProxy, Outbound, openOutbound, type Sender, usableCertificates } from '@reeve/http'
 import { createRegistryClient, type RegistryClient, type RegistryClientOptions } from '@reeve/oci'
 import { USER_AGENT } from '../tenant/client/defaults.ts'

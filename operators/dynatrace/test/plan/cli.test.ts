@@ -172,7 +172,7 @@ describe('plan with a kubeconfig', () => {
 
   it('says which namespace is missing', async () => {
     const { code, stdout } = await plan(dynakube({}, 'nowhere'), 'admin')
-    expect([code, stdout]).toEqual([1, expect.stringContaining('there is no namespace nowhere; create it')])
+    expect([code, stdout]).toEqual([1, expect.stringContaining('namespace nowhere does not exist; create it')])
   })
 
   it('tells that the tenant refuses the token', async () => {
@@ -189,7 +189,7 @@ describe('plan with a kubeconfig', () => {
     simulator.trouble.add({ kind: 'rate-limit', times: 100 })
     try {
       const { code, stdout } = await plan(dynakube(), 'admin')
-      expect([code, stdout]).toEqual([1, expect.stringContaining('answered 429 and wants to be asked later')])
+      expect([code, stdout]).toEqual([1, expect.stringContaining('is unavailable (429)')])
     } finally {
       simulator.trouble.clear()
     }

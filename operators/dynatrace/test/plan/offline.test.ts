@@ -139,7 +139,7 @@ describe('a plan without a cluster', () => {
         tenant: 'environmentid.apps.dynatrace.com',
       },
     ])
-    expect(printed.findings.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^not looked at/))
+    expect(printed.findings.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^skipped/))
   })
 
   it('creates namespaces of the files, and takes others for granted', async () => {
@@ -242,7 +242,7 @@ describe('a plan for something that cannot be planned', () => {
 
   it('says that there is nothing to plan for', async () => {
     const { code, stdout } = await offline([SECRET])
-    expect([code, stdout]).toEqual([1, expect.stringContaining('there is no DynaKube and no EdgeConnect in the files')])
+    expect([code, stdout]).toEqual([1, expect.stringContaining('the files contain no DynaKube and no EdgeConnect')])
   })
 
   it('names what is no YAML and what is no object', async () => {

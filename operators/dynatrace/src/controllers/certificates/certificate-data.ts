@@ -120,7 +120,7 @@ function pairOf(pem = '', key = '') {
   try {
     return certificate?.x509.checkPrivateKey(readPrivateKey(key)) ? { certificate, pem, key } : undefined
   } catch {
-    // A key that cannot be read is as good as none: the pair is made anew.
+    // A key that cannot be parsed is replaced, together with its certificate.
     return undefined
   }
 }
@@ -129,7 +129,7 @@ function parseFirst(pem = ''): ParsedCertificate | undefined {
   try {
     return parseCertificates(pem)[0]
   } catch {
-    // What is no certificate cannot be kept, and must not get into a bundle: the API server would refuse the whole.
+    // What is not a certificate must not get into a bundle: the API server would reject all of it.
     return undefined
   }
 }

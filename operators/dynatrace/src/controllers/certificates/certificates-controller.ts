@@ -7,7 +7,7 @@ import { type CertificatesDependencies, ensureCertificates } from './ensure-cert
 /** Between two passes when nothing happens: well below the time that is left when a renewal falls due. */
 const RECHECK_MS = 3 * 3_600_000
 
-/** Between two attempts of the first pass. */
+/** Between two attempts of the first reconcile. */
 const RETRY_MS = 5_000
 
 /**
@@ -30,8 +30,8 @@ export function certificatesController(namespace: string, dependencies: Controll
 }
 
 /**
- * Resolves after the first pass that succeeded. An operator waits for it before it caches DynaKubes: listing them may
- * need the conversion webhook. Waits for the webhook's Deployment when there is none yet; rejects with the signal's
+ * Resolves after the first successful reconcile. An operator waits for it before it caches DynaKubes: listing them may
+ * need the conversion webhook. Waits for the webhook's Deployment if it does not exist yet; rejects with the signal's
  * reason only.
  */
 export async function firstCertificates(namespace: string, dependencies: CertificatesDependencies): Promise<void> {

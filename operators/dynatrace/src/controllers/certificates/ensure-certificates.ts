@@ -17,7 +17,7 @@ import { EdgeConnectCrd } from '../../api/edgeconnect/edgeconnect-crd.ts'
 import { CERTIFICATES_SECRET, WEBHOOK_NAME, webhookHost } from '../../webhook-names.ts'
 import { CERTIFICATE_KEYS, type CertificateData, renewCertificates, trustBundle } from './certificate-data.ts'
 
-/** What a pass works with. */
+/** What a reconcile works with. */
 export interface CertificatesDependencies {
   readonly client: KubeClient
   readonly clock: Clock
@@ -34,14 +34,14 @@ class CaBundleError extends Error {
 const CRD_TARGET = `CustomResourceDefinition ${DynaKubeCrd.name}`
 
 /**
- * One pass, from whatever state it finds; one that finds everything right writes nothing.
+ * One reconcile, from any state; it writes nothing if everything is as desired.
  *
  * *Guarantees*: as long as what the Secret holds is accepted by anybody, a new authority is made known to the API
  * server before a certificate of it can be served; a crash in between leaves both working. Where there is nothing to
  * lose the Secret comes first, because the webhook server waits for it.
  *
  * *Errors*: {@link CaBundleError} when the CRD of DynaKubes is missing or a bundle cannot be written. Missing webhook
- * configurations are fine: whoever creates them later causes another pass or waits for the next.
+ * configurations are fine: creating them later causes another reconcile, or the next one finds them.
  */
 export async function ensureCertificates(
   deployment: Stored<Deployment>,
@@ -102,7 +102,8 @@ async function distribute(bundle: string, { client, logger, signal }: Certificat
     if (outcome === 'patched') logger.info({ target }, 'wrote the CA bundle')
   }
   const missing = results.filter(isMissing)
-  if (missing.length > 0) logger.debug({ missing: missing.map(({ target }) => target) }, 'nobody to be trusted by')
+  if (missing.length > 0)
+    logger.debug({ missing: missing.map(({ target }) => target) }, 'webhook configurations not found')
   const [failure] = results.filter(
     (result) => result.outcome === 'failed' && (!isMissing(result) || result.target === CRD_TARGET),
   )

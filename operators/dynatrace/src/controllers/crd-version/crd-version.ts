@@ -12,14 +12,14 @@ const CRD_VERSION_MISMATCH = 'CRDVersionMismatch'
 /** How long a version that was read is believed: CRDs rarely change without the operator. */
 const BELIEVED_MS = 5 * 60_000
 
-/** The version of the CRD, or that of the operator, cannot be told. */
+/** The version of the CRD, or that of the operator, is unknown. */
 export class CrdVersionError extends Error {
   readonly code = 'CRD_VERSION_UNKNOWN'
   override readonly name = 'CrdVersionError'
 }
 
 /**
- * What to tell people about the version of a CRD; `undefined` when it is as expected.
+ * The message about the version of a CRD; `undefined` when it is as expected.
  *
  * *Errors*: {@link CrdVersionError} when one of both is not known.
  *
@@ -95,7 +95,7 @@ export class CrdVersionCheck {
     try {
       const { metadata } = await client.get(CustomResourceDefinitions, { name }, { signal, metadataOnly: true })
       const version = metadata.labels?.[CRD_VERSION_LABEL]
-      // A missing label is looked for again at once: somebody is told to add it.
+      // A missing label is not cached: the user is asked to add it.
       if (version) this.#read = { version, atMs: clock.now() }
       return version
     } catch (cause) {
@@ -106,8 +106,7 @@ export class CrdVersionCheck {
 }
 
 /**
- * A reconcile that looks at the version of the CRD first. Objects that are gone need no look: nothing new is made of
- * them.
+ * A reconcile that checks the version of the CRD first, unless the object is deleted.
  *
  * @example
  * reconcile: afterCrdVersion(new CrdVersionCheck({ crd: DynaKubeCrd.name, version }), dynaKubeReconcile(options))

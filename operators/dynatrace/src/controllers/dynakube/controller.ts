@@ -53,7 +53,7 @@ export function dynaKubeController(
   return controller(
     {
       name: NAME,
-      for: { resource: DynaKubes, namespace, predicate: saysSomethingElse },
+      for: { resource: DynaKubes, namespace, predicate: specOrMetadataChanged },
       owns: OWNED.map((resource) => ({ resource, namespace })),
       watches: [
         { resource: Secrets, namespace, map: (secret, cache) => referringTo(secret, cache, secretsOf) },
@@ -74,10 +74,10 @@ export function dynaKubeController(
 }
 
 /**
- * What the operator says in a status is no news to it. Were it, a pass that fails and tells something else each time
- * would follow upon itself without a pause.
+ * Changes of the status are the operator's own and cause no reconcile: one that fails with another message each time
+ * would otherwise repeat without backoff.
  */
-const saysSomethingElse = anyOf(generationChanged, labelsChanged, annotationsChanged)
+const specOrMetadataChanged = anyOf(generationChanged, labelsChanged, annotationsChanged)
 
 function referringTo(
   { metadata }: Stored<KubeObject>,

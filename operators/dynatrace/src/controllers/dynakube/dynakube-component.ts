@@ -26,7 +26,7 @@ export type DynaKubeReporter = Reporter<DynaKube>
 /** A DynaKube that has a status. */
 export type WithStatus = DynaKube & { readonly status: DynaKubeStatus }
 
-/** What the functions that render parts of objects look at. */
+/** The input of functions that render parts of objects. */
 export interface RenderInput {
   /** With the status as far as it is known. */
   readonly dynakube: WithStatus

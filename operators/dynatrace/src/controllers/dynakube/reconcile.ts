@@ -81,5 +81,5 @@ function decorate(wanted: DesiredObject, dynakube: DynaKube): DesiredObject {
   return namespace !== dynakube.metadata.namespace || isGatewayService ? wanted : withTemplateHash(wanted)
 }
 
-/** The tenant answered, and said no. Where callers never told one refusal from another, it is a plain failure. */
+/** The tenant responded with an error that counts as unavailable. */
 const isRefusal = (error: Error): boolean => error instanceof TenantApiError && error.countsAsUnavailable

@@ -7,7 +7,7 @@ import type { NamespaceView } from '../references/namespace-view.ts'
 /** The name of the configuration file, and its key in the Secret. */
 export const CONFIG_FILE = 'edgeConnect.yaml'
 
-/** The token in the configuration file; `undefined` when there is none, or the file is spoilt. */
+/** The token in the configuration file; `undefined` when it is absent or the file is damaged. */
 export function storedAutomationToken(edgeConnect: EdgeConnect, view: NamespaceView): string | undefined {
   const file = view.secret(configSecretName(edgeConnect))?.[CONFIG_FILE]
   try {
@@ -15,7 +15,7 @@ export function storedAutomationToken(edgeConnect: EdgeConnect, view: NamespaceV
     const token = secrets?.[0]?.token
     return typeof token === 'string' && token !== '' ? token : undefined
   } catch {
-    // Somebody wrote something else into the Secret: the next reconcile writes it anew.
+    // A manual change has damaged the Secret: the next reconcile replaces it.
     return undefined
   }
 }

@@ -17,7 +17,7 @@ export interface EdgeConnectOptions {
   readonly openPlatform?: (options: PlatformClientOptions) => PlatformClient
   /** @default a client with its own connections */
   readonly openRegistry?: (options: RegistryClientOptions) => RegistryClient
-  /** Bytes that nobody can guess. @default the machine's */
+  /** Unpredictable bytes. @default those of `node:crypto` */
   readonly randomBytes?: (count: number) => Uint8Array
 }
 

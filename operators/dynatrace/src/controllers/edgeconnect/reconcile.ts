@@ -60,8 +60,8 @@ function report(summary: ReconcileSummary<EdgeConnect>, reporter: Reporter<EdgeC
   if (!isJsonEqual(before.status ?? {}, reporter.status)) {
     reporter.update({ updatedTimestamp: formatTime(clock.now()) })
   }
-  // Nothing broke, and only people can settle it: there is no use in asking again soon.
-  if (isForeign) logger.warn({ err: failure }, 'EdgeConnect of somebody else left alone')
+  // Only a person can resolve it: retrying soon would not help.
+  if (isForeign) logger.warn({ err: failure }, 'EdgeConnect is not managed by an operator, left unchanged')
   const events = changeEvents({ before: before.status?.phase, after: reporter.status?.phase, changes })
   return { events, requeueAfterMs: REQUEUE_MS, isHandled: isForeign }
 }

@@ -30,7 +30,7 @@ export interface SelfSignedSubject {
 export type MakeCertificate = (subject: SelfSignedSubject, clock: Pick<Clock, 'now'>) => Promise<KeyPair>
 
 /**
- * Makes a key and a certificate. Clients trust this one certificate, so it is made to last and is no authority.
+ * Makes a key and a certificate. Clients trust this one certificate, so it is long-lived and not a CA.
  *
  * @example
  * const pair = await selfSigned({ commonName: host, hosts: [host], addresses: ['10.96.0.7'] }, clock)

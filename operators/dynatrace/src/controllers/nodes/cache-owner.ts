@@ -20,7 +20,7 @@ class OperatorDeploymentError extends Error {
 /**
  * The Deployment of a pod, as metadata only.
  *
- * *Errors*: {@link OperatorDeploymentError} naming the object that nobody controls; those of the API server.
+ * *Errors*: {@link OperatorDeploymentError} naming the object without a controller; those of the API server.
  */
 export async function deploymentOfPod(
   client: KubeClient,
@@ -32,7 +32,7 @@ export async function deploymentOfPod(
     client.get(resource, { namespace, name }, { signal, metadataOnly: true })
   const replicaSet = await read(ReplicaSets, ownerName(await read(Pods, pod.name), ReplicaSets))
   const { metadata } = await read(Deployments, ownerName(replicaSet, Deployments))
-  // What is asked for as metadata only has the kind of that answer, which is no kind to refer to.
+  // A metadata-only response has the kind PartialObjectMetadata, which cannot be referenced.
   return { apiVersion: 'apps/v1', kind: Deployments.kind, metadata }
 }
 

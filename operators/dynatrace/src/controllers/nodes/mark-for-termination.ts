@@ -1,4 +1,4 @@
-/** Tells a tenant that a host goes away on purpose, so that nobody is woken because of it. */
+/** Reports to a tenant that a host goes away on purpose, so that no alert is raised. */
 import type { Clock } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import { proxyUrl } from '../../api/dynakube/proxy.ts'
@@ -24,7 +24,7 @@ export interface MarkingContext {
 
 /**
  * Sends the event for a node. A host that the tenant does not know, and a tenant without these calls, are
- * fine: there is nobody to tell.
+ * fine: nothing is reported.
  *
  * *Errors*: what is wrong with tokens, proxy or certificates of the DynaKube; those of the tenant.
  */

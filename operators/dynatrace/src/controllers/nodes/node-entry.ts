@@ -6,7 +6,7 @@ import { formatTime } from '@reeve/runtime'
 export interface NodeEntry {
   /** When it was last known to be there. */
   readonly seenMs: number
-  /** When the tenant was last told that it goes away. */
+  /** When its termination was last reported to the tenant. */
   readonly markedMs?: number
   /** By which the tenant knows its host. */
   readonly ip: string
@@ -17,13 +17,13 @@ export interface NodeEntry {
 /** How a time that never was is written. */
 const NEVER = '0001-01-01T00:00:00Z'
 
-/** Reads an entry; `undefined` for what is none. */
+/** Parses an entry; `undefined` if it is invalid. */
 export function parseEntry(text: string | undefined): NodeEntry | undefined {
   let value: unknown
   try {
     value = JSON.parse(text ?? '')
   } catch {
-    // Edited by hand: it is written anew as soon as the node is seen.
+    // A manual change: the entry is replaced on the next event of the node.
     return undefined
   }
   if (!isRecord(value)) return undefined

@@ -39,7 +39,7 @@ export class NodeTable {
     return this.isNew || this.#changes.size > 0 || this.#prunedAt !== this.#storedPrunedAt
   }
 
-  /** When table and cluster were last compared; `undefined` when they never were, or nobody can tell. */
+  /** When table and cluster were last compared; `undefined` when they never were, or it is unknown. */
   get prunedMs(): number | undefined {
     const value = Date.parse(this.#prunedAt ?? '')
     return Number.isNaN(value) ? undefined : value
@@ -69,8 +69,8 @@ export class NodeTable {
   }
 
   /**
-   * The ConfigMap as it is to be. It carries the version of the one that was read: the API server refuses it when
-   * somebody else was faster.
+   * The desired ConfigMap, with the resourceVersion of the one that was read: the API server rejects it after a concurrent
+   * change.
    *
    * @param owners of a new one
    */

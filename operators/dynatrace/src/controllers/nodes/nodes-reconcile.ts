@@ -31,7 +31,7 @@ const NODE_TIMING = Object.freeze({
 /** How many lost nodes one look announces and forgets at most; the next one goes on. */
 const MAX_FORGOTTEN_PER_PASS = 20
 
-/** Between two such looks, and after somebody else wrote the ConfigMap. */
+/** Between two such comparisons, and after a conflict on the ConfigMap. */
 const SOON_MS = 1_000
 
 /** Set by the cluster autoscaler on a node that it is about to delete. */
@@ -41,7 +41,7 @@ const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler'
 export interface NodesOptions {
   /** The namespace of the operator and its DynaKubes. */
   readonly namespace: string
-  /** The operator's own pod, whose Deployment owns the ConfigMap. Without it nobody does, as outside a cluster. */
+  /** The operator's own pod, whose Deployment owns the ConfigMap. Without it the ConfigMap has no owner, as outside a cluster. */
   readonly podName?: string | undefined
   /** @default a client with its own connections */
   readonly connect?: (options: TenantClientOptions) => TenantClient
@@ -50,7 +50,7 @@ export interface NodesOptions {
 /**
  * The reconcile function of nodes.
  *
- * *Guarantees*: a node that goes away is announced at least once as long as its tenant answers in the end. The
+ * *Guarantees*: a node that goes away is announced at least once, as long as its tenant responds eventually. The
  * event is sent before it is noted down: a crash in between sends it twice rather than never. What failed for one node
  * does not undo what was done for others.
  */
@@ -146,7 +146,7 @@ class NodesPass {
     return prunedMs === undefined || this.#nowMs - prunedMs > NODE_TIMING.pruneMs
   }
 
-  /** Finds nodes that went while nobody looked, and drops entries that mean nothing any more. */
+  /** Finds nodes that were deleted while no operator ran, and removes obsolete entries. */
   async #prune(): Promise<void> {
     const silent = new Set<string>()
     let forgotten = 0
@@ -197,7 +197,7 @@ class NodesPass {
     }
   }
 
-  /** Writes the table if it changed; `false` when somebody else wrote it meanwhile. */
+  /** Writes the table if it changed; `false` on a conflict. */
   async #store(): Promise<boolean> {
     if (!this.#table.isChanged) return true
     const { namespace, podName } = this.#options

@@ -42,7 +42,7 @@ export function tenantOf(
 
 /**
  * Each variable once. Of two with one name the last counts, as it does in a container that is given both; a list with
- * both cannot be applied, as the cluster tells its entries by their names.
+ * both cannot be applied, as the cluster identifies entries by name.
  */
 export function lastOfEachName(variables: readonly EnvVar[]): readonly EnvVar[] {
   return variables.filter(({ name }, index) => variables.findLastIndex((one) => one.name === name) === index)

@@ -25,7 +25,7 @@ export function imageOf(given: ImageReference | undefined, fallback: ImageRefere
 }
 
 /**
- * Whether an image is the wanted one, pinned by a digest or not. Its beginning alone does not tell: `agent:1.20` is
+ * Whether an image is the wanted one, pinned by a digest or not. A common prefix is not enough: `agent:1.20` is
  * not `agent:1.2`.
  */
 export const isImage = (image: string | undefined, wanted: string): boolean =>

@@ -6,7 +6,7 @@ const NANO = 9
 const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(?:([eE][+-]?\d+)|(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei))?$/
 
 /**
- * The canonical form of a quantity; a text that is none stays as it is, for the server to refuse.
+ * The canonical form of a quantity; invalid text is returned unchanged, for the server to reject.
  *
  * @example
  * canonicalQuantity('1024Mi') // '1Gi'

@@ -34,12 +34,12 @@ export interface PendingMigration {
   readonly stored: readonly string[]
 }
 
-/** Somebody else may change the CRD meanwhile, such as who writes the webhook's authority into it. */
+/** Conflicts are retried: others change the CRD too, for instance to write the CA bundle of the webhook. */
 const MAX_ATTEMPTS = 5
 
 /**
- * Says what there is to migrate; `undefined` for nothing. A CRD that cannot be read is nothing: whoever misses it will
- * say so more clearly.
+ * What there is to migrate; `undefined` for nothing. Also `undefined` when the CRD cannot be read: the controllers report
+ * that with a clearer error.
  *
  * *Errors*: {@link StorageMigrationError} when the CRD stores no version.
  */
@@ -69,7 +69,7 @@ export async function pendingMigration(dependencies: MigrationDependencies): Pro
  * *Guarantees*: the CRD says that only the target is stored after every DynaKube was rewritten, never before; a run that
  * was cut short is completed by the next.
  *
- * *Assumptions*: no DynaKubes in other namespaces. The operator does not look after such, and may not read them.
+ * *Assumptions*: no DynaKubes in other namespaces. The operator does not reconcile those and has no right to read them.
  *
  * *Errors*: {@link StorageMigrationError} naming the object that could not be rewritten.
  *
@@ -85,7 +85,7 @@ export async function migrateStorage(namespace: string, dependencies: MigrationD
     const count = await rewriteAll(namespace, target, dependencies)
     try {
       const status = { ...crd.status, storedVersions: [target] }
-      // With the version of the CRD that was looked at: another storage version by now is a conflict.
+      // With the resourceVersion of the CRD that was read: a changed storage version is a conflict.
       await client.update(CustomResourceDefinitions, { ...crd, status }, { signal, subresource: 'status' })
       logger.info({ crd: crd.metadata.name, from: stored, to: target, count }, 'migrated stored objects')
       return
@@ -98,7 +98,7 @@ export async function migrateStorage(namespace: string, dependencies: MigrationD
   }
 }
 
-/** Writes every DynaKube as it is, which makes the API server encode it anew. Answers with how many there were. */
+/** Writes every DynaKube as it is, which makes the API server encode it again. Returns how many there were. */
 async function rewriteAll(namespace: string, target: string, dependencies: MigrationDependencies): Promise<number> {
   const { client, signal } = dependencies
   const { group, kind, plural, namespaced } = DynaKubeCrd.resource('v1beta6')
@@ -109,7 +109,7 @@ async function rewriteAll(namespace: string, target: string, dependencies: Migra
     try {
       await client.update(dynakubes, item, { signal })
     } catch (cause) {
-      // Whoever changed it meanwhile has had it encoded anew, and what is deleted is stored no more.
+      // A concurrent change has encoded it already, and a deleted one is not stored any more.
       if (isConflict(cause) || isNotFound(cause)) continue
       signal.throwIfAborted()
       const name = `DynaKube ${namespace}/${item.metadata.name}`

@@ -17,7 +17,7 @@ export interface Rendered {
 /**
  * Renders what a DynaKube asks for.
  *
- * @param isHeld components that are not looked at in this pass
+ * @param isHeld components that are not rendered
  *
  * @example
  * const objects = renderDynaKube(input).flatMap(({ objects }) => objects)

@@ -8,7 +8,7 @@ import { decodeSecret } from '../secret-data.ts'
 
 /**
  * Compares a text of YAML documents with a reviewed file. The order of fields means nothing in Kubernetes and is not
- * compared. Written anew with `GOLDEN=update npx vitest run <file>` only.
+ * compared. Updated with `GOLDEN=update npx vitest run <file>` only.
  *
  * @example
  * await expectGolden(asYaml(objects), new URL('../../dynakube/testing/golden/plain.yaml', import.meta.url))

@@ -95,7 +95,7 @@ function containerEnv({ dynakube }: RenderInput): readonly EnvVar[] {
   )
 }
 
-/** Where agents reach the gateways, which tell them. */
+/** The addresses that gateways announce to agents. */
 function entryPoints(dynakube: RenderInput['dynakube']): readonly string[] {
   const hosts = (dynakube.status.activeGate?.serviceIPs ?? []).map(bracketed)
   const named = hasCapability(dynakube, 'routing') ? [...hosts, activeGateHost(dynakube)] : hosts

@@ -3,7 +3,7 @@ import { changesPods, claimOf, type NamespaceLabels } from '../../../../api/dyna
 import type { IgnoredNamespacePatterns } from '../../../../api/ignored-namespaces.ts'
 import type { DynaKube } from '../../../../api/latest.ts'
 
-/** On namespaces: the DynaKube whose pods get injected. The webhook looks at it, too. */
+/** On namespaces: the DynaKube that injects their pods. The webhook reads it, too. */
 export const INSTANCE_LABEL = 'dynakube.internal.dynatrace.com/instance'
 
 /** Two DynaKubes want the same namespace. */
@@ -68,11 +68,10 @@ export function instancesOf(
 }
 
 /**
- * The DynaKubes that have to look when a namespace changes, by name: those that select it, and the one that it is
- * labelled with, which may be gone. All others have nothing to do: among many DynaKubes a look at each would be one for
- * every label that another one sets.
+ * The names of the DynaKubes to reconcile when a namespace changes: those that select it, and the one in its label, which
+ * may be deleted. Reconciling all of them would cause one reconcile per DynaKube for every label that is set.
  *
- * *Guarantee*: whenever the label of a namespace is wrong, somebody looks.
+ * *Guarantee*: whenever the label of a namespace is wrong, a DynaKube is reconciled.
  *
  * @example
  * for (const name of concernedBy({ name: 'shop', labels }, dynakubes, patterns)) queue.add({ namespace, name })

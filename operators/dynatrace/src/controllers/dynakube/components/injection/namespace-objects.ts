@@ -90,7 +90,7 @@ export const labelled = (name: string, instance: string): DesiredObject =>
     { fieldsOnly: true, along: UPDATED_BY_OPERATOR },
   )
 
-/** The copies of Secrets in a namespace. Their names are the operator's alone, whoever made them. */
+/** The copies of Secrets in a namespace. Their names are reserved for the operator, also if others created them. */
 export function copiesIn(
   namespace: string,
   dynakube: DynaKube,

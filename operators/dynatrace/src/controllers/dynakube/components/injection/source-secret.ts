@@ -21,7 +21,7 @@ export function copiesOf(dynakube: DynaKube): ReadonlyMap<string, string> {
   ])
 }
 
-/** A Secret that is copied; without data there is none. */
+/** A Secret that is copied; none without data. */
 export function sourceSecret(
   { dynakube, operator }: RenderInput,
   name: string,

@@ -12,7 +12,7 @@ export interface MeshHost {
   readonly port: number
 }
 
-/** The API of the tenant; nothing when its address is none. */
+/** The API of the tenant; empty when its URL is invalid. */
 export const apiHosts = ({ spec }: DynaKube): readonly MeshHost[] => communicationHosts([spec.apiUrl])
 
 /** Where agents connect to, as the tenant said. */
@@ -30,7 +30,7 @@ export function gatewayHosts({ status }: DynaKube): readonly MeshHost[] {
 /** Earlier releases take port 80 for every scheme; tenants always name the port of gateways. */
 const PORT_OF_GATEWAYS = 80
 
-/** Any scheme will do, but without one it cannot be told what is the host. */
+/** Any scheme is accepted, but without one the host cannot be determined. */
 function hostOf(endpoint: string): readonly MeshHost[] {
   const { scheme = '', host = '', hostname = '' } = parseUrl(endpoint.trim()) ?? {}
   if (scheme === '' || hostname === '') return []

@@ -39,7 +39,7 @@ function common({ dynakube }: RenderInput): Pick<Container, 'image' | 'imagePull
   }
 }
 
-/** Prepares the folder of the agent and tells it where it runs. */
+/** Prepares the folder of the agent and writes where it runs. */
 function initContainer(input: RenderInput): Container {
   return {
     name: 'init-volume',

@@ -1,4 +1,4 @@
-/** What the agent is told on its command line. Tokens never are: they are files. */
+/** The arguments of the agent. They contain no tokens, which are files. */
 import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
 import { isMode, oneAgentArguments } from '../../../../api/dynakube/one-agent-facts.ts'
 import { hasProxy, oneAgentUsesProxy } from '../../../../api/dynakube/proxy.ts'

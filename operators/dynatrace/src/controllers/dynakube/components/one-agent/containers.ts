@@ -118,7 +118,7 @@ interface HealthCheck {
 }
 
 const NANOSECONDS = 1_000_000_000
-/** The start period of the health check is for containers that nobody waits for; nodes wait for their agents. */
+/** The start period of the health check is too long for a readiness probe: nodes wait for their agents. */
 const LONGEST_READINESS_DELAY = 90
 
 function probesOf(dynakube: DynaKube): { readonly readinessProbe?: Probe; readonly livenessProbe?: Probe } {

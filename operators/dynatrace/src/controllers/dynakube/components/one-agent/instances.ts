@@ -9,7 +9,7 @@ import { updateOneAgent } from '../../status-parts.ts'
 import { tenant } from '../tenant/tenant.ts'
 import { oneAgent, oneAgentLabels } from './one-agent.ts'
 
-/** Of the pod of an agent only what the status tells of it: on thousands of nodes the rest would be most of the memory. */
+/** Keeps only what the status needs of the pod of an agent: on thousands of nodes the rest would be most of the memory. */
 const keepAddress: Transform = (object) => {
   const { namespace, name, uid, resourceVersion, creationTimestamp, labels } = object.metadata
   // A transform is generic over all kinds; this one is given to an informer of pods only.

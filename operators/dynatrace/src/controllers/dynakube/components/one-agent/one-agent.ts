@@ -124,7 +124,7 @@ function hostMode(dynakube: DynaKube) {
 
 function podAnnotations({ status }: RenderInput['dynakube']): Readonly<Record<string, string>> {
   return {
-    // The agent looks at the whole node.
+    // The agent monitors the whole node.
     [appArmorAnnotation(AGENT_CONTAINER)]: 'unconfined',
     [ANNOTATIONS.inject]: 'false',
     [ANNOTATIONS.oneAgentTenantToken]: status.oneAgent?.connectionInfoStatus?.tenantTokenHash ?? '',

@@ -10,13 +10,13 @@ import type { YamlTree } from '../../../rendering/yaml-text.ts'
 import { FOLDERS } from './names.ts'
 import { PROTOCOLS, type Protocol, type ProtocolPort, type Signal } from './protocols.ts'
 
-/** A protocol that nobody understands. */
+/** An unknown protocol. */
 export class UnknownProtocolError extends Error {
   readonly code = 'UNKNOWN_PROTOCOL'
   override readonly name = 'UnknownProtocolError'
 
   constructor(protocol: string) {
-    super(`spec.telemetryIngest.protocols: "${protocol}" is none of ${Object.keys(PROTOCOLS).join(', ')}`)
+    super(`spec.telemetryIngest.protocols: unknown protocol "${protocol}"; use ${Object.keys(PROTOCOLS).join(', ')}`)
   }
 }
 

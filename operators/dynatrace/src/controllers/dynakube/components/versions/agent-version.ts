@@ -12,7 +12,7 @@ export interface AgentVersion {
 
 const VERSION = /^(\d+)\.(\d+)\.(\d+)\.(\d+-\d+)$/
 
-/** Reads a version; `undefined` when it is none. */
+/** Parses a version; `undefined` when it is invalid. */
 export function parseAgentVersion(text: string): AgentVersion | undefined {
   const [, major, minor, patch, build] = VERSION.exec(text) ?? []
   if (major === undefined || minor === undefined || patch === undefined || build === undefined) return undefined

@@ -31,8 +31,8 @@ type VersionStatus = NonNullable<EdgeConnectStatus['version']>
 /**
  * The image to run.
  *
- * *Errors*: `RegistryCredentialsError` when the pull secret is none, whether or not it is needed now: pods cannot be
- * pulled with it either. Errors of the registry, when there is no image yet; otherwise the last one stays.
+ * *Errors*: `RegistryCredentialsError` when the pull secret is invalid, whether or not it is needed now: pods cannot be
+ * pulled with it either. Errors of the registry without an earlier image; otherwise the last one stays.
  *
  * @example
  * const version = await resolveImage(edgeConnect, context)

@@ -40,7 +40,7 @@ export interface ProvisionContext {
   readonly signal: AbortSignal
 }
 
-/** The name is taken by an EdgeConnect that somebody else made. */
+/** The name is taken by an EdgeConnect that the operator did not create. */
 export class ForeignEdgeConnectError extends Error {
   readonly code = 'EDGECONNECT_FOREIGN'
   override readonly name = 'ForeignEdgeConnectError'
@@ -50,12 +50,12 @@ export class ForeignEdgeConnectError extends Error {
   }
 }
 
-/** The client in the Secret of an earlier pass; `undefined` when a part of it is missing. */
+/** The client in the Secret of an earlier reconcile; `undefined` when a part of it is missing. */
 export function storedClient(edgeConnect: EdgeConnect, view: NamespaceView): ProvisionedClient | undefined {
   return clientIn(view.secret(clientSecretName(edgeConnect)))
 }
 
-/** The same as the server has it: the view may not show yet what an earlier pass wrote. */
+/** The same, read from the server: the cache may not show yet what an earlier reconcile wrote. */
 async function liveClient(edgeConnect: EdgeConnect, context: ProvisionContext): Promise<ProvisionedClient | undefined> {
   const { client, view, signal } = context
   const key = { namespace: view.namespace, name: clientSecretName(edgeConnect) }
@@ -74,9 +74,9 @@ function clientIn(data: SecretData = {}): ProvisionedClient | undefined {
 }
 
 /**
- * Makes sure that the tenant knows the EdgeConnect, and answers with its client.
+ * Creates or updates the EdgeConnect in the tenant, and returns its client.
  *
- * The secret of a client is shown once, when it is made. Whoever lost it makes the EdgeConnect anew.
+ * The tenant shows the secret of a client once, on creation. If it is lost, the EdgeConnect is created again.
  *
  * *Errors*: {@link ForeignEdgeConnectError}, errors of the platform.
  */

@@ -79,8 +79,8 @@ export const registration: EdgeConnectComponent<Registration> = {
     }),
   ],
   /**
-   * Without the user's client nothing can be removed in the tenant, now or later: the resource is let go instead of
-   * being held for ever, and an event tells what is left behind.
+   * Without the user's client nothing can be removed in the tenant, now or later: the finalizer is removed instead of
+   * keeping the resource for ever, and an event reports what is left behind.
    */
   async finalize(context) {
     const { primary, logger, reporter } = context
@@ -109,7 +109,7 @@ export function provisionContext(
 
 /**
  * Automation that was switched off is forgotten by the tenant while the file still has its token: a reconcile that
- * is cut does it again. A client that may not touch settings any more leaves the setting behind: nobody could remove it.
+ * is cut does it again. A client that may not touch settings any more leaves the setting behind: retrying would not help.
  */
 async function disconnectIfOff(context: EdgeConnectContext): Promise<void> {
   const { primary, logger } = context

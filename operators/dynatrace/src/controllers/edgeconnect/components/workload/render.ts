@@ -21,9 +21,9 @@ const USER = 1000
 const GRACE_SECONDS = 30
 const DEFAULT_AMOUNTS = { cpu: '100m', memory: '128Mi' }
 
-/** What rendering looks at. */
+/** The input of rendering. */
 export interface EdgeConnectInput {
-  /** With the status as it will be written in this pass. */
+  /** With the status as this reconcile will write it. */
   readonly edgeConnect: EdgeConnect
   readonly material: EdgeConnectMaterial
 }
