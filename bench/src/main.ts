@@ -22,6 +22,8 @@ const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result 
   'agent-download': async () => (await import('./agent-download.ts')).agentDownload(1024 ** 3),
   // No cluster takes part: it reads and writes files.
   bootstrapper: async () => (await import('./bootstrapper.ts')).bootstrapper(256 * 1024 ** 2),
+  // No cluster takes part: it mounts volumes of this machine, and needs root.
+  csi: async () => (await import('./csi.ts')).csi(),
   dynatrace: async (kind) => (await import('./dynatrace-apply.ts')).dynatraceApply(kind, 50),
   'dynatrace-memory': async (kind) =>
     (await import('./dynatrace-memory.ts')).dynatraceMemory(kind, { nodes: 5_000, pods: 20_000 }),

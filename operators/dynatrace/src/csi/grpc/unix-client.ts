@@ -6,6 +6,8 @@ export interface CallOptions {
   /** The whole call, the connection included. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
+  /** @default an empty message */
+  readonly request?: Uint8Array
 }
 
 /**
@@ -19,14 +21,14 @@ export interface CallOptions {
 export async function callUnix(
   socket: string,
   method: string,
-  { timeoutMs, signal }: CallOptions,
+  { timeoutMs, signal, request = new Uint8Array() }: CallOptions,
 ): Promise<Uint8Array> {
   signal.throwIfAborted()
   const client = new Client(`unix:${socket}`, credentials.createInsecure(), { 'grpc.enable_channelz': 0 })
   const deadline = Date.now() + timeoutMs
   const asIs = (bytes: Buffer) => bytes
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
-  const call = client.makeUnaryRequest(method, asIs, asIs, Buffer.alloc(0), { deadline }, (error, response) => {
+  const call = client.makeUnaryRequest(method, asIs, asIs, Buffer.from(request), { deadline }, (error, response) => {
     if (error) reject(error)
     else resolve(response ?? new Uint8Array())
   })

@@ -18,6 +18,16 @@ export interface OverlayOptions {
   readonly target: string
 }
 
+/**
+ * Removes all mounts at a path, also those that repeated attempts stacked on each other.
+ *
+ * *Errors*: {@link MountError} if one is in use.
+ */
+export async function unmountAll(target: string, mounts: Pick<Mounts, 'unmount'>): Promise<void> {
+  let isMounted = true
+  while (isMounted) isMounted = await mounts.unmount(target)
+}
+
 /** The kernel rejected a call. */
 export class MountError extends Error {
   override readonly name = 'MountError'

@@ -3,8 +3,7 @@ import { mkdir, readlink, stat } from 'node:fs/promises'
 import type { Logger } from '@reeve/runtime'
 import type { DataPaths } from '../data-paths.ts'
 import { STATUS, StatusError } from '../grpc/status-error.ts'
-import { isMountPoint } from '../mounts/mount-table.ts'
-import type { Mounts } from '../mounts/mounts.ts'
+import { type Mounts, unmountAll } from '../mounts/mounts.ts'
 import { isMissing } from './file-errors.ts'
 import { linkPod, writePodInfo } from './pod-link.ts'
 import type { Volume } from './publish-request.ts'
@@ -86,7 +85,7 @@ async function mountAgent(volume: Volume, lower: string, { paths, mounts }: Publ
   await mkdir(work, { recursive: true, mode: OPEN_TO_ALL })
   await mkdir(volume.targetPath, { recursive: true, mode: OPEN_TO_ALL })
   // Left by a process that was killed between the two mounts. It may show an agent that is no longer the latest.
-  while (await isMountPoint(mapped)) await mounts.unmount(mapped)
+  await unmountAll(mapped, mounts)
   await mounts.overlay({ lower, upper, work, target: mapped })
   try {
     await mounts.bind(mapped, volume.targetPath)

@@ -1,6 +1,7 @@
 /** Takes volumes away from pods. */
-import { rm, stat } from 'node:fs/promises'
-import { isMountPoint } from '../mounts/mount-table.ts'
+import { lstat, rm, stat } from 'node:fs/promises'
+import type { AppVolumePaths } from '../data-paths.ts'
+import { unmountAll } from '../mounts/mounts.ts'
 import type { NodeUnpublishVolumeRequest } from '../wire/csi-messages.ts'
 import type { PublishContext } from './app-volume.ts'
 import { isMissing } from './file-errors.ts'
@@ -25,7 +26,7 @@ export async function unpublishVolume(
       },
     )
   // What is still mounted is in use; deleting what it shows would break it.
-  if (!(await attempt('cannot unmount the target of a volume', unmountAll(targetPath, context)))) return
+  if (!(await attempt('cannot unmount the target of a volume', unmountAll(targetPath, context.mounts)))) return
   const mapped = await stat(volume.mapped).then(
     () => 'present',
     (error: unknown) => (isMissing(error) ? 'absent' : 'unreadable'),
@@ -35,16 +36,15 @@ export async function unpublishVolume(
     await attempt('cannot delete a volume', rm(volume.root, { recursive: true, force: true }))
     return
   }
-  if (!(await attempt('cannot unmount the overlay of a volume', unmountAll(volume.mapped, context)))) return
+  if (!(await attempt('cannot unmount the overlay of a volume', unmountAll(volume.mapped, context.mounts)))) return
   await attempt('cannot delete the link of a pod', removePodLink(volume, paths))
-  await attempt('cannot delete what a pod wrote', rm(volume.upper, { recursive: true, force: true }))
-  await attempt('cannot delete the work directory of a volume', rm(volume.work, { recursive: true, force: true }))
-  await attempt('cannot delete a volume', rm(volume.root, { recursive: true, force: true }))
+  await attempt('cannot delete what a pod wrote', removeVolume(volume))
 }
 
-/** Also removes mounts that repeated attempts stacked on each other. */
-async function unmountAll(path: string, { mounts }: PublishContext): Promise<void> {
-  while (await isMountPoint(path)) {
-    if (!(await mounts.unmount(path))) return
+/** A volume of an earlier release is a link to its directories; deleting the link alone would leave them. */
+async function removeVolume({ root, upper, work }: AppVolumePaths): Promise<void> {
+  if ((await lstat(root)).isSymbolicLink()) {
+    for (const path of [upper, work]) await rm(path, { recursive: true, force: true })
   }
+  await rm(root, { recursive: true, force: true })
 }

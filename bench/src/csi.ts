@@ -1,0 +1,46 @@
+/** Volumes of the CSI driver, beside the bare sequence of system calls. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import type { Result } from './result.ts'
+
+const PROGRAM = fileURLToPath(new URL('./csi-volumes.ts', import.meta.url))
+
+/** Milliseconds of each call, by what was called. */
+export interface VolumeTimes {
+  readonly publish: readonly number[]
+  readonly unpublish: readonly number[]
+}
+
+/** Publishes and unpublishes volumes in a mount namespace of their own. */
+export async function csi(): Promise<readonly Result[]> {
+  if (process.getuid?.() !== 0) throw new Error('the benchmark csi mounts file systems and needs root')
+  const args = ['--mount', '--propagation', 'private', process.execPath, PROGRAM]
+  const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  if (code !== 0) throw new Error(`the benchmark ended with ${code}`)
+  // Our own process printed it.
+  const { driver, bare } = JSON.parse(output) as { readonly driver: VolumeTimes; readonly bare: VolumeTimes }
+  return (['publish', 'unpublish'] as const).map((call) => compared(call, driver[call], bare[call]))
+}
+
+function compared(call: string, driver: readonly number[], bare: readonly number[]): Result {
+  const shown = (times: readonly number[]) =>
+    `${at(times, 0.5).toFixed(1)} / ${at(times, 0.99).toFixed(1)} ms, ${perSecond(times).toFixed(0)}/s`
+  return {
+    name: `${call} a volume, p50 / p99`,
+    figure: shown(driver),
+    beside: `${shown(bare)} for bare system calls`,
+    ratio: at(driver, 0.99) / at(bare, 0.99),
+    note: 'of p99, lower is better; one at a time, gRPC over a new connection included',
+  }
+}
+
+function at(times: readonly number[], share: number): number {
+  return times.toSorted((left, right) => left - right)[Math.floor((times.length - 1) * share)] ?? Number.NaN
+}
+
+function perSecond(times: readonly number[]): number {
+  return (1_000 * times.length) / times.reduce((sum, time) => sum + time, 0)
+}
