@@ -1,6 +1,7 @@
 /** The operator over TLS, with its webhooks and the real kubectl, on whichever cluster the run is for. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { runCaptured } from '@reeve/cli/testing'
 import { findClientBinary } from '@reeve/client-binaries'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { crdManifest } from '@reeve/crd'
@@ -16,6 +17,7 @@ import {
   ValidatingWebhookConfigurations,
 } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { main } from '../src/cli/main.ts'
 import {
   createWebAppOperator,
   type Phase,
@@ -165,6 +167,28 @@ describe('in the cluster', () => {
       ])
       return lists.every(({ items }) => items.length === 0)
     })
+  })
+
+  it('is paused by annotation, and plans what it would do with a WebApp', async () => {
+    const key = { namespace, name: 'quiet' }
+    const plan = (...args: readonly string[]) =>
+      runCaptured(main, ['plan', '--kubeconfig', cluster.kubeconfigPath, '-n', namespace, 'quiet', ...args])
+    await create(written('quiet', { replicas: 1 }))
+    await untilPhase('quiet', 'Ready')
+    expect(await plan()).toEqual({ code: 0, stderr: '', stdout: 'No changes. 2 stay as they are.\n' })
+    const annotate = (value: string | null) =>
+      client.patch(WebApps, key, { type: 'merge', patch: { metadata: { annotations: { 'reeve.dev/paused': value } } } })
+    await annotate('true')
+    await until(async () => (await get('quiet')).status?.conditions?.some(({ type }) => type === 'Paused') ?? false)
+    // A manual change stays while the WebApp is paused, and is reverted afterwards.
+    await client.patch(Deployments, key, { type: 'merge', patch: { spec: { replicas: 2 } } })
+    const paused = await plan()
+    expect([paused.code, paused.stdout]).toEqual([0, expect.stringContaining('is paused by the annotation')])
+    expect((await client.get(Deployments, key)).spec?.replicas).toBe(2)
+    await annotate(null)
+    await until(async () => (await client.get(Deployments, key)).spec?.replicas === 1)
+    expect((await get('quiet')).status?.conditions?.some(({ type }) => type === 'Paused')).toBe(false)
+    await client.delete(WebApps, key)
   })
 
   it('does not adopt a Service that it did not create, and reports the conflict', async () => {
