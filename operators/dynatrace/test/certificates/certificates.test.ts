@@ -215,7 +215,7 @@ describe('the certificates controller', () => {
     expect(await exists()).toBe(true)
   })
 
-  it('does not call a pass without the CRD of DynaKubes a success', async () => {
+  it('fails without the CRD of DynaKubes', async () => {
     await installDeployment()
     let isDone = false
     const first = firstCertificates(NAMESPACE, tenant()).then(() => {
@@ -228,7 +228,7 @@ describe('the certificates controller', () => {
     expect(await bundles()).toEqual([(await texts())['ca.crt']])
   })
 
-  it('waits for the webhook to be installed, and can be told to stop waiting', async () => {
+  it('waits for the webhook to be installed until it is aborted', async () => {
     await install()
     const first = firstCertificates(NAMESPACE, tenant())
     await clock.advance(60_000)

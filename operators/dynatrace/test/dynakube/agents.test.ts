@@ -262,7 +262,7 @@ describe('collectors of node configurations', () => {
     return sets.map((set) => set?.spec?.template?.metadata?.annotations?.[ANNOTATIONS.kspmTokenSecret])
   }
 
-  it('share a token with the gateway that nobody makes anew', async () => {
+  it('share a token with the gateway that is never replaced', async () => {
     const kspmNodeConfigurationCollector = {
       imageRef: { repository: 'registry.example.com/ncc', tag: '1' },
       env: [{ name: 'KUBERNETES_NODE_ROOT', value: '/mine' }],

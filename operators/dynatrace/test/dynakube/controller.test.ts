@@ -76,7 +76,7 @@ describe('a DynaKube with everything', () => {
     ])
   })
 
-  it('has agents that are started once: nothing they are told was only known later', async () => {
+  it('has agents that are started once: everything in their pods is known before', async () => {
     const { metadata } = await stage.client.get(DaemonSets, { namespace: NAMESPACE, name: 'full-oneagent' })
     expect(metadata.generation).toBe(1)
   })

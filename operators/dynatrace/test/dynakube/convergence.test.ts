@@ -52,7 +52,7 @@ async function askAgain(): Promise<void> {
 }
 
 describe('a tenant that cannot be reached', () => {
-  it('during an installation is told, and the installation goes on when it is back', async () => {
+  it('during an installation is reported, and the installation continues afterwards', async () => {
     const trouble = stage.simulator.trouble.add({ kind: 'cut' })
     await stage.create(FULL)
     await stage.untilPhase('Error')
@@ -62,7 +62,7 @@ describe('a tenant that cannot be reached', () => {
     await expectFresh()
   })
 
-  it('while all runs takes nothing away, and is told', async () => {
+  it('while everything runs deletes nothing, and is reported', async () => {
     await installed(FULL)
     const before = objectsOf(stage)
     const trouble = stage.simulator.trouble.add({ kind: 'cut' })
@@ -102,7 +102,7 @@ describe('a tenant that cannot be reached', () => {
 })
 
 describe('tokens', () => {
-  it('that are revoked are told, take nothing away, and all is well when there are new ones', async () => {
+  it('that are revoked are reported, delete nothing, and are replaced by new ones', async () => {
     await installed(FULL)
     const before = objectsOf(stage)
     const { tokens } = stage.tenant
@@ -116,7 +116,7 @@ describe('tokens', () => {
     await expectFresh()
   })
 
-  it('without a scope that is needed are told, and do once they have it', async () => {
+  it('without a required scope are reported until they have it', async () => {
     const scopes = TOKEN_SCOPES.apiToken ?? []
     stage.tenant.tokens.setScopes(
       'apiToken',
@@ -217,7 +217,7 @@ describe('what a DynaKube names', () => {
     },
   ]
 
-  it.each(cases)('$what: its absence is told, and noticed when it ends', async ({ data, spec }) => {
+  it.each(cases)('$what: its absence is reported until it exists', async ({ data, spec }) => {
     const value = (name: string) => stage.tenant.tokens.get(name)?.value ?? ''
     const tokens = { apiToken: value('apiToken'), dataIngestToken: value('dataIngestToken') }
     const named = { ...tokens, ...data }
@@ -234,7 +234,7 @@ describe('what a DynaKube names', () => {
     await stage.removeSecret('later')
   })
 
-  it('certificates: their absence is told, and noticed when it ends', async () => {
+  it('certificates: their absence is reported until they exist', async () => {
     const spec = specWith('cloudNativeFullStack', ['trusted certificates', 'routing'])
     await stage.create(spec)
     await stage.untilPhase('Error')

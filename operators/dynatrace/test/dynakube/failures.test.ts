@@ -40,7 +40,7 @@ const occupy = <T extends KubeObject>(resource: Resource<T>, kind: string, name:
   stage.client.create(resource, { apiVersion: 'v1', kind, metadata: key(name), ...rest } as unknown as T)
 
 describe('when everything fails', () => {
-  it('everything is attempted and told', async () => {
+  it('everything is attempted and reported', async () => {
     const calls = ['gateway-latest-version', 'agent-connection-info', 'settings-list']
     for (const operation of calls) {
       stage.simulator.trouble.add({ kind: 'status', status: 500, tenant: 'broken', operation, message: operation })
@@ -177,7 +177,7 @@ describe('a version that cannot be asked for', () => {
 })
 
 describe('a cluster that refuses', () => {
-  it('is told in the condition of what it refuses', async () => {
+  it('is reported in the condition of the object that it rejects', async () => {
     const labels = { app: 'theirs' }
     await stage.client.create(StatefulSets, {
       apiVersion: 'apps/v1',
@@ -208,7 +208,7 @@ describe('a cluster that refuses', () => {
     await stage.client.delete(DynaKubes, key('refused'))
   })
 
-  it('is told in the condition of a token that cannot be kept', async () => {
+  it('is reported in the condition of a token that cannot be stored', async () => {
     const data = encodeSecret({ 'auth-token': 'dt0g02.THEIRS.secret' })
     await occupy(Secrets, 'Secret', 'robbed-activegate-authtoken-secret', { data })
     await stage.create('robbed', gateway, WITHOUT_KEY)
@@ -237,7 +237,7 @@ describe('a cluster that refuses', () => {
     await settled(stage, 'keeping')
   })
 
-  it('to change a namespace is an error, and the rest is done and told', async () => {
+  it('to change a namespace is an error, and the rest is applied and reported', async () => {
     const labels = { team: 'injecting' }
     await stage.client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } })
     const read = async () => (await stage.client.get(Namespaces, { name: 'shop' })).metadata.labels ?? {}
@@ -256,7 +256,7 @@ describe('a cluster that refuses', () => {
 })
 
 describe('patterns of ignored namespaces that no webhook has seen', () => {
-  it('are told to exceed their limits, and everything else is done', async () => {
+  it('are reported to exceed their limits, and everything else is applied', async () => {
     const value = JSON.stringify(['a{1000}'.repeat(8_600)])
     const applicationMonitoring = { namespaceSelector: { matchLabels: { team: 'ignoring' } } }
     const flags = { 'feature.dynatrace.com/ignored-namespaces': value }

@@ -96,7 +96,7 @@ describe('gateways', () => {
     expect(after.metadata.labels).toEqual(before.metadata.labels)
   })
 
-  it('get a port back that somebody gave another number', async () => {
+  it('get a port back after a manual change of its number', async () => {
     const key = { namespace: NAMESPACE, name: 'meddled-activegate' }
     const before = await get(Services, key.name)
     const patch = [{ op: 'replace' as const, path: '/spec/ports/0/port', value: 8443 }]
@@ -218,7 +218,7 @@ describe('extensions', () => {
     })
   })
 
-  it('keep their pods when tokens were lost and made anew', async () => {
+  it('keep their pods when tokens are lost and created again', async () => {
     await stage.create('retokened', { extensions: { databases: [{ id: 'one' }] }, templates })
     await appears(Deployments, 'retokened-sql-ext-exec-one')
     await appears(StatefulSets, 'retokened-extension-controller')
@@ -236,7 +236,7 @@ describe('extensions', () => {
     expect(await templatesOf()).toEqual(before)
   })
 
-  it('leave as many executors as somebody else wants', async () => {
+  it('keep the number of executors that an autoscaler has set', async () => {
     const key = { namespace: NAMESPACE, name: 'retokened-sql-ext-exec-one' }
     expect((await get(Deployments, key.name)).spec?.replicas).toBe(1)
     await stage.client.patch(Deployments, key, { type: 'merge', patch: { spec: { replicas: 2 } } })

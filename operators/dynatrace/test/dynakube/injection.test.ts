@@ -61,7 +61,7 @@ it('notices new namespaces and changed labels', async () => {
   expect(await copy('new', 'dynatrace-bootstrapper-certs')).toBeUndefined()
 })
 
-it('restores a copy that somebody changed or deleted', async () => {
+it('restores a copy after a manual change or deletion', async () => {
   const key = { namespace: 'shop', name: 'dynatrace-bootstrapper-config' }
   await stage.client.patch(Secrets, key, { type: 'merge', patch: { data: { 'endpoint.properties': 'eA==' } } })
   await stage.until('the data', async () => {

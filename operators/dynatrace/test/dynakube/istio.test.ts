@@ -95,7 +95,7 @@ describe('with Istio', () => {
     expect((await stage.look('meshed')).writes).toEqual([])
   })
 
-  it('what somebody changed or deleted is restored', async () => {
+  it('manual changes and deletions are reverted', async () => {
     const patch = { spec: { hosts: ['evil.example.com'] } }
     await stage.client.patch(VirtualServices, key('meshed-fqdn-oneagent'), { type: 'merge', patch })
     await stage.client.delete(ServiceEntries, key('meshed-ip-oneagent'))
@@ -135,7 +135,7 @@ describe('with Istio', () => {
     await until('meshed', 3)
   })
 
-  it('objects of somebody else are left alone; that is an error for gateways only', async () => {
+  it('objects of others are left unchanged; that is an error for gateways only', async () => {
     const theirSpec = { hosts: ['their.example.com'], ports: [], resolution: 'DNS' } as const
     const theirs = (name: string) =>
       stage.client.create(ServiceEntries, {
@@ -168,7 +168,7 @@ describe('with Istio', () => {
   })
 })
 
-it('a cluster that loses Istio is told of by who asked for it, and by nobody else', async () => {
+it('a cluster that loses Istio is reported by the DynaKube that asked for it, and by no other', async () => {
   await uninstallIstio(stage.client)
   await stage.look('refused')
   await stage.until('an error', async () => (await stage.read('refused')).status?.phase === 'Error')

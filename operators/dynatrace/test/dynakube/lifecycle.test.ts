@@ -31,7 +31,7 @@ const hosts: Partial<DynaKubeSpec> = { oneAgent: { hostMonitoring: {} } }
 const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing'] } }
 
 describe('a DynaKube', () => {
-  it('is looked at after five minutes when something changed, else after thirty', async () => {
+  it('is reconciled after five minutes when something changed, else after thirty', async () => {
     await stage.create('calm', hosts)
     await running(stage, 'calm')
     const passes = () => stage.records.filter(({ key: { name } }) => name === 'calm')
@@ -85,7 +85,7 @@ describe('a DynaKube', () => {
     ])
   })
 
-  it('that is edited while it is looked at does not lose what the tenant said', async () => {
+  it('that is edited during a reconcile does not lose what the tenant returned', async () => {
     const operation = 'agent-connection-info'
     const trouble = stage.simulator.trouble.add({ kind: 'slow', delayMs: 500, tenant: 'hasty', operation })
     await stage.create('hasty', hosts)

@@ -83,7 +83,7 @@ describe('a StatefulSet', () => {
     return metadata !== undefined && metadata.uid !== before?.metadata.uid
   }
 
-  it('whose claims change is made anew', async () => {
+  it('whose claims change is recreated', async () => {
     await stage.create('claimed', withClaim('1Gi'), WITHOUT_KEY)
     await settled(stage, 'claimed')
     const before = await find(stage, StatefulSets, name)
@@ -95,7 +95,7 @@ describe('a StatefulSet', () => {
     expect(after?.metadata.annotations?.[CLAIMS_HASH]).not.toBe('257705630')
   })
 
-  it('whose selector differs is made anew', async () => {
+  it('whose selector differs is recreated', async () => {
     const labels = { app: 'former' }
     await inheriting('selecting', gateway, (owner) => ({
       ...former('selecting-activegate', owner),

@@ -96,13 +96,13 @@ describe('a proxy', () => {
     expect(message).not.toContain('hunter2')
   })
 
-  it('that nobody runs is named', async () => {
+  it('that does not run is named', async () => {
     await create('absent', { value: 'http://me:hunter2@127.0.0.1:1' })
     expect(await failureOf('absent')).toMatch(/the proxy 127.0.0.1:1 cannot be used: .*ECONNREFUSED/)
   })
 })
 
-describe('an address that is none', () => {
+describe('an invalid URL of a proxy', () => {
   // These would be reached directly: they stand for tenants that are not to be reached so.
   const direct = (name: string, proxy: object) =>
     stage.create(name, { oneAgent: { applicationMonitoring: {} }, proxy }, WITHOUT_AGENTS)

@@ -127,7 +127,7 @@ describe('the rule about logs', () => {
     templates: { logMonitoring: { imageRef: { repository: 'registry.example.com/logs', tag: '1' } } },
   }
 
-  it('is made when there is none', async () => {
+  it('is created when it does not exist', async () => {
     await stage.create('logs', logs, WITHOUT_KEY)
     await settled(stage, 'logs')
     expect(await stage.condition('logs', 'LogMonitoringSettings')).toMatchObject({ status: 'True', reason: 'Created' })

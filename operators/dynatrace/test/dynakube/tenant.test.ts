@@ -246,7 +246,7 @@ describe('versions', () => {
     expect(await agent('public')).toMatchObject({ imageID: `public.example.com/oneagent:${tag}`, version: tag })
   })
 
-  it('that nobody can compare are told, and the image stays', async () => {
+  it('that cannot be compared are reported, and the image stays', async () => {
     const { versions } = stage.simulator.tenant('tagged')
     const image = { source: 'public.example.com/oneagent', tag: '1.300.1.20240101-000000' }
     versions.setImage('oneAgent', image)

@@ -21,7 +21,7 @@ const replaceTokens = (tenant: string, data: Readonly<Record<string, string>>) =
   })
 
 describe('the Secret of the tokens', () => {
-  it('without apiToken is an error, and nobody is called', async () => {
+  it('without apiToken is an error, and no request is sent', async () => {
     await replaceTokens('keyless', { dataIngestToken: 'x' })
     await stage.create('keyless', hosts)
     await inError(stage, 'keyless')
@@ -97,7 +97,7 @@ describe('the Secret of the tokens', () => {
 })
 
 describe('tokens that lack a scope for what was switched on', () => {
-  it('are told until they have it, not only until the next look', async () => {
+  it('are reported until they have it, not only until the next reconcile', async () => {
     const { tokens } = stage.simulator.tenant('growing')
     const scopes = ['InstallerDownload', 'DataExport']
     tokens.setScopes('apiToken', scopes)

@@ -144,7 +144,7 @@ describe('an EdgeConnect of the user', () => {
     expect(registries).toBeGreaterThan(0)
   })
 
-  it('says which object of somebody else is in its way', async () => {
+  it('names the object of others that conflicts with it', async () => {
     await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key('blocked-ec-yaml') })
     await create('blocked')
     await stage.until('an error', async () => (await read('blocked')).status?.phase === 'Error')
@@ -197,7 +197,7 @@ describe('an EdgeConnect of the operator', () => {
     expect(calls('edge-connect-update')).toMatchObject([{ body: { name: 'made', oauthClientId } }])
   })
 
-  it('is made anew when its client was lost', async () => {
+  it('is created again when its client is lost', async () => {
     const before = known()[0]?.id
     // A look that is under way still knows the client, and puts it back.
     await stage.until('another one', async () => {
@@ -209,7 +209,7 @@ describe('an EdgeConnect of the operator', () => {
     expect(known()).toHaveLength(1)
   })
 
-  it('is made anew when its client is that of another one', async () => {
+  it('is created again when its client belongs to another one', async () => {
     const before = known()[0]?.id
     const data = encodeSecret({ id: 'another' })
     await stage.until('another one', async () => {
@@ -231,7 +231,7 @@ describe('an EdgeConnect of the operator', () => {
     expect(stage.simulator.tenant(TENANT).settings.list()).toEqual([])
   })
 
-  it('leaves alone what somebody else made', async () => {
+  it('leaves an EdgeConnect that others created unchanged', async () => {
     const { edgeConnects, settings } = stage.simulator.tenant(TENANT)
     edgeConnects.create({ name: 'theirs', hostPatterns: ['a'], managedByDynatraceOperator: false })
     const before = known()
@@ -288,7 +288,7 @@ describe('an EdgeConnect of the operator', () => {
     await stage.until('the EdgeConnect deleted in the tenant', () => !known().some(({ name }) => name === 'kept'))
   })
 
-  it('is let go when nobody can remove it any more, and an event says what stays', async () => {
+  it('loses its finalizer when it cannot be removed any more, and an event reports what stays', async () => {
     await create('orphaned', { hostPatterns: ['a'] }, { provisioner: true, clientSecret: 'passing' })
     const { data = {} } = await stage.client.get(Secrets, key('client'))
     await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key('passing'), data })

@@ -61,7 +61,7 @@ describe('a node that is cordoned', () => {
     expect(events()).toHaveLength(1)
   })
 
-  it('is nobody’s business without an agent', async () => {
+  it('is ignored without an agent', async () => {
     await twoNodes()
     await stage.addNodes('c')
     await stage.touch('c', { unschedulable: true })
@@ -236,7 +236,7 @@ describe('the ConfigMap', () => {
     expect((await stage.cached())?.metadata.ownerReferences).toEqual([controllerReference(deployment)])
   })
 
-  it('is not made when the Deployment of the operator cannot be told', async () => {
+  it('is not created when the Deployment of the operator is unknown', async () => {
     await stage.addNodes('a')
     stage.start({ podName: 'gone' })
     await stage.until('a look', () => stage.records.length > 0)

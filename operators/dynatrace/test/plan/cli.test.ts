@@ -129,7 +129,7 @@ describe('plan with a kubeconfig', () => {
     expect(stdout).not.toContain('could not be asked')
   })
 
-  it('sends no dry runs when told so', async () => {
+  it('sends no dry runs when they are switched off', async () => {
     const { code } = await plan(dynakube(), 'admin', '--no-dry-run')
     expect([code, writes]).toEqual([2, []])
   })
@@ -175,7 +175,7 @@ describe('plan with a kubeconfig', () => {
     expect([code, stdout]).toEqual([1, expect.stringContaining('namespace nowhere does not exist; create it')])
   })
 
-  it('tells that the tenant refuses the token', async () => {
+  it('reports that the tenant rejects the token', async () => {
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'dynatrace', name: 'other' } }
     const stdin = [{ ...secret, stringData: { apiToken: 'dt0c01.WRONG.TOKEN' } }, dynakube({ tokens: 'other' })]
     const { code, stdout } = await runCli(['plan', '-f', '-', '--kubeconfig', join(folder, 'admin')], {
@@ -185,7 +185,7 @@ describe('plan with a kubeconfig', () => {
     expect(stdout).not.toContain('WRONG')
   })
 
-  it('tells that the tenant is overloaded', async () => {
+  it('reports that the tenant is overloaded', async () => {
     simulator.trouble.add({ kind: 'rate-limit', times: 100 })
     try {
       const { code, stdout } = await plan(dynakube(), 'admin')

@@ -83,7 +83,7 @@ it('has no changes once the operator is done', async () => {
   expect([changes, tenant]).toEqual([[], []])
 })
 
-it('tells what an edit changes in the tenant', async () => {
+it('shows what an edit changes in the tenant', async () => {
   const { changes, tenant } = await plans.plan([edgeConnect(['*.internal.org', '*.example.org'])])
   expect(changes.map(({ action, kind }) => [action, kind])).toEqual([['change', 'EdgeConnect']])
   expect(tenant).toEqual([{ action: 'change', what: 'EdgeConnect office', tenant: plans.stage.simulator.authority }])

@@ -110,7 +110,7 @@ describe('a plan without a cluster', () => {
     }
   })
 
-  it('plans for EdgeConnects, and tells what would be made for them', async () => {
+  it('plans EdgeConnects, and shows what would be created for them', async () => {
     const { code, stdout } = await runCli([
       'plan',
       '--offline',
@@ -257,7 +257,7 @@ describe('a plan for something that cannot be planned', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('/nowhere.yaml')])
   })
 
-  it('tells what the operator would complain about', async () => {
+  it('shows what the operator would report as an error', async () => {
     const { code, stdout } = await offline([dynakube({ ...AGENT, trustedCAs: 'authorities' })])
     expect(code).toBe(1)
     expect(stdout).toContain('error: DynaKube dynatrace/dynakube: spec.trustedCAs: the ConfigMap dynatrace/authorities')

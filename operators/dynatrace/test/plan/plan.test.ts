@@ -33,7 +33,7 @@ describe('a plan for a DynaKube with everything', () => {
     }
   })
 
-  it('tells what would be made in the tenant', async () => {
+  it('shows what would be created in the tenant', async () => {
     const { tenant } = await plans.plan([
       plans.dynakube('small', { activeGate: { capabilities: ['kubernetes-monitoring'] } }),
     ])

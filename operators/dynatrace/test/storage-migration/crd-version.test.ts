@@ -33,7 +33,7 @@ const request = () => ({
   events: { record: (_: KubeObject, occurrence: Occurrence) => void recorded.push(occurrence) },
 })
 
-describe('a look at the CRD before a reconcile', () => {
+describe('the check of the CRD before a reconcile', () => {
   it('says nothing about one of the same release', async () => {
     await label('1.8.1')
     await new CrdVersionCheck({ crd: CRD, version: '1.8.1' }).run(object, request())

@@ -135,14 +135,14 @@ describe('a migration', () => {
     expect(await storedVersions()).toEqual(['v1beta6'])
   })
 
-  it('does not mind a DynaKube that somebody else writes meanwhile', async () => {
+  it('accepts a DynaKube that is written concurrently', async () => {
     await upgraded()
     refuse = ({ path }) => (path.includes('/one') ? 409 : undefined)
     await migrateStorage(NAMESPACE, tenant())
     expect([writes, await storedVersions()]).toEqual([[REWRITES[1], NOTE], ['v1beta6']])
   })
 
-  it('begins anew when the CRD changed meanwhile', async () => {
+  it('starts again when the CRD changed meanwhile', async () => {
     await upgraded()
     let conflicts = 1
     refuse = ({ path }) => (path.includes('/status') && conflicts-- > 0 ? 409 : undefined)
@@ -222,7 +222,7 @@ describe('the migration at the start of the operator', () => {
     expect(await storedVersions()).toEqual(['v1beta6'])
   })
 
-  it('ends when it is told to', async () => {
+  it('ends when it is aborted', async () => {
     const clock = new SimulatedClock()
     await upgraded()
     const stop = new AbortController()

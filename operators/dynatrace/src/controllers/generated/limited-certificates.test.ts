@@ -36,7 +36,7 @@ it('makes two certificates at once, and the next when one is made or fails', asy
   await expect(Promise.all([made[0], made[2], made[3]])).resolves.toEqual([pair, pair, pair])
 })
 
-it('makes none for a pass that was cut while it waited', async () => {
+it('makes none for a reconcile that was aborted while it waited', async () => {
   const { begun, endings, make } = maker()
   const others = ['a', 'b'].map((name) => make(name))
   const cut = new AbortController()

@@ -34,7 +34,7 @@ describe('a quantity', () => {
     )
   })
 
-  it.each(['', 'a lot', '1X', '1.2.3'])('that is none (%j) is left to the server', (text) => {
+  it.each(['', 'a lot', '1X', '1.2.3'])('that is invalid (%j) is left to the server', (text) => {
     expect(canonicalQuantity(text)).toBe(text)
   })
 })

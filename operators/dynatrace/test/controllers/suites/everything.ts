@@ -138,7 +138,7 @@ export function everythingSuite(at: () => ControllersStage): void {
       ])
     })
 
-    it('puts back what somebody changed or deleted', async () => {
+    it('reverts manual changes and deletions', async () => {
       const { client, namespace, exists } = at()
       const gateway = { namespace, name: 'full-activegate' }
       await client.patch(StatefulSets, gateway, { type: 'merge', patch: { spec: { replicas: 7 } } })

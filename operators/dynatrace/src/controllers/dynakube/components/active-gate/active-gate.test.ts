@@ -294,7 +294,7 @@ describe('its settings', () => {
     )
   })
 
-  it('are kept under a name that tells what they are for', () => {
+  it('are kept under a name that shows their purpose', () => {
     const spec = gateway({ capabilities: ['kubernetes-monitoring'], customProperties: { value: 'x' } })
     const name = 'dk-kubernetes-monitoring-custom-properties'
     expect(text(spec, { facts: { activeGateCustomProperties: 'x' } }, name)).toBe('x')

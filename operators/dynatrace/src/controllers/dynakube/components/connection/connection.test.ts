@@ -43,7 +43,7 @@ describe('deployment metadata', () => {
   const dataOf = (spec: Partial<DynaKubeSpec>) =>
     only<ConfigMap>(rendered(deploymentMetadata, renderInput(spec)), 'ConfigMap').data
 
-  it('tells who deployed what is there', () => {
+  it('contains the origin of what is deployed', () => {
     const rest = 'script_version=1.8.1;orchestrator_id=cluster-uid'
     expect(dataOf(agent)).toEqual({
       oneagent: `orchestration_tech=Operator-cloud_native_fullstack;${rest}`,

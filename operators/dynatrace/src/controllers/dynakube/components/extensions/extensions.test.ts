@@ -153,7 +153,7 @@ describe('the extension controller', () => {
     expect(hash({ facts: { extensionsKeyPair: { certificate: 'new', privateKey: 'new' } } })).not.toBe(hash())
   })
 
-  it('keeps its data in a claim unless told otherwise', () => {
+  it('keeps its data in a claim by default', () => {
     expect(setOf(prometheus()).metadata.annotations?.[ANNOTATIONS.claimsHash]).toBe('2127461063')
     expect(setOf(prometheus()).spec).toMatchObject({
       volumeClaimTemplates: [

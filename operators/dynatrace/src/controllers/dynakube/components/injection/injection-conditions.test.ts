@@ -33,7 +33,7 @@ function told(spec: Partial<DynaKubeSpec>, namespaces: readonly Stored<Namespace
 const team = (value: string) => ({ matchLabels: { team: value } })
 
 describe('the namespaces of a DynaKube', () => {
-  it('are told by the feature that selects them', () => {
+  it('are reported by the feature that selects them', () => {
     const spec = {
       oneAgent: { applicationMonitoring: { namespaceSelector: team('a') } },
       metadataEnrichment: { enabled: true, namespaceSelector: team('b') },
@@ -58,7 +58,7 @@ describe('the namespaces of a DynaKube', () => {
     ])
   })
 
-  it('are not told to have what is not known yet', () => {
+  it('are not reported before it is known what they get', () => {
     const spec = {
       oneAgent: { applicationMonitoring: {} },
       otlpExporterConfiguration: { signals: { logs: {} } },
@@ -83,7 +83,7 @@ describe('patterns of ignored namespaces that were stored', () => {
     return reporter.condition('IgnoredNamespaces')
   }
 
-  it('are told to be ignored when they exceed the limits', () => {
+  it('are reported to be ignored when they exceed the limits', () => {
     expect(afterwards('["^a$", "(a{100}){10}(b{100}){10}"]')).toMatchObject({
       status: 'False',
       reason: 'LimitExceeded',
@@ -93,7 +93,7 @@ describe('patterns of ignored namespaces that were stored', () => {
     })
   })
 
-  it('are told no longer once they are corrected', () => {
+  it('are not reported any more once they are corrected', () => {
     expect(afterwards('["^a$"]', [{ type: 'IgnoredNamespaces', status: 'False' }])).toBeUndefined()
   })
 })

@@ -43,7 +43,7 @@ describe('a namespace', () => {
     ])
   })
 
-  it('keeps the name of a DynaKube that nobody knows', () => {
+  it('keeps the name of an unknown DynaKube', () => {
     expect(mapped([injecting('dk', team('a'))], [labelled('shop', 'gone')])).toEqual([])
   })
 
@@ -104,11 +104,11 @@ describe('a change of a namespace', () => {
     expect(concerned(labelled('shop', 'gone', { team: 'a' }), [injecting('dk', team('a'))])).toEqual(['dk', 'gone'])
   })
 
-  it('concerns nobody that does not change pods', () => {
+  it('concerns no DynaKube that does not change pods', () => {
     expect(concerned(namespace('shop'), [dynakube({ oneAgent: { hostMonitoring: {} } })])).toEqual([])
   })
 
-  it('is looked at by somebody whenever its label is wrong', () => {
+  it('is reconciled by a DynaKube whenever its label is wrong', () => {
     const selector = fc.constantFrom({}, team('a'), team('b'), { matchExpressions: [{ key: 'a', operator: 'Near' }] })
     const dynakubes = fc
       .tuple(selector, selector)

@@ -133,7 +133,7 @@ describe('its configuration', () => {
     expect(conf(plain, { status })).toContain('Server={https://elsewhere}\n')
   })
 
-  it('names hosts without a proxy although there is none, and leaves out what is blank', () => {
+  it('lists hosts of no-proxy although there is no proxy, and omits blank ones', () => {
     const gateway = { ...plain, activeGate: { capabilities: ['routing'] } }
     expect(conf(gateway)).toMatch(/^noProxy=10\.96\.0\.7,dk-activegate\.dynatrace$/m)
     expect(conf(gateway, { flags: { 'no-proxy': ' ' } })).toBe(conf(gateway))

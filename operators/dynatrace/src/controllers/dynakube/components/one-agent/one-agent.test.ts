@@ -100,7 +100,7 @@ describe('OneAgent', () => {
     expect(names.sort()).toEqual([...ownedNames(oneAgent, renderInput(cloudNative))].sort())
   })
 
-  it('says what is wrong with a version that is none', () => {
+  it('names a version that cannot be parsed', () => {
     expect(() => render(cloudNative, withVersion('1.2'))).toThrow(InvalidAgentVersionError)
   })
 })
@@ -337,7 +337,7 @@ it('runs where there is an image for it', () => {
 })
 
 describe('an upgrade of the operator', () => {
-  it('rolls the agents out anew, whose init container is of its image', () => {
+  it('restarts the agents, whose init container has its image', () => {
     const of = (image: string) => {
       const rendered = renderDynaKube(renderInput(cloudNative, { operator: { image } }))
       const objects = rendered.flatMap(({ component, objects: own }) => (component === oneAgent ? own : []))

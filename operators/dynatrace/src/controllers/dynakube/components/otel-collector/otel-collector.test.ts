@@ -77,7 +77,7 @@ describe('the OpenTelemetry collector', () => {
     },
   )
 
-  it('is told where its configuration is, extensions first', () => {
+  it('gets the places of its configuration, extensions first', () => {
     const args = container({ ...ingest(), ...prometheus })?.args
     const controller = 'dk-extension-controller.dynatrace:14599/otcconfig/prometheusMetrics'
     expect(args).toEqual([
@@ -191,7 +191,7 @@ describe('its configuration', () => {
     }
   })
 
-  it('names a protocol that nobody understands', () => {
+  it('names an unknown protocol', () => {
     for (const protocol of ['smtp', 'constructor', '__proto__']) {
       expect(() => collectorConfig(renderInput(ingest({ protocols: [protocol] })).dynakube)).toThrow(
         UnknownProtocolError,

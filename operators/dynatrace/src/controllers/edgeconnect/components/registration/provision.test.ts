@@ -55,7 +55,7 @@ test('what the server has counts, not that the view does not show it yet', async
   expect(edgeConnects.list().map(({ id }) => id)).toEqual([made.edgeConnectId])
 })
 
-test('an EdgeConnect whose client nobody has is made anew, and leaves no client behind', async () => {
+test('an EdgeConnect whose client is lost is created again, and leaves no client behind', async () => {
   const { look, edgeConnects, oauth } = setUp()
   const lost = await look()
   const made = await look()
