@@ -31,6 +31,7 @@ beforeAll(async () => {
     'retokened',
     'tokenless',
     'rotating',
+    'scaled',
   ]
   // Making keys would take most of the time.
   const selfSigned = async () => ({ certificate: stage.simulator.caCertificate, privateKey: 'key' })
@@ -352,4 +353,29 @@ it('gateways restart with the token that replaces an old one, and no sooner is o
   await stage.look('rotating')
   await stage.until('another hash', async () => (await hash()) !== before)
   expect(issued()).toBeGreaterThan(first)
+})
+
+describe('an autoscaler', () => {
+  const replicasOf = async (name: string) => {
+    const { items } = await stage.client.list(StatefulSets, { namespace: NAMESPACE })
+    return items.find(({ metadata }) => metadata.name === name)?.spec?.replicas
+  }
+
+  it('decides how many gateways and collectors run, while the DynaKube does not', async () => {
+    await stage.create('scaled', { activeGate: gateway, extensions: { prometheus: {} }, templates })
+    const sets = ['scaled-activegate', 'scaled-otel-collector']
+    for (const name of sets) await stage.until(name, async () => (await replicasOf(name)) === 1)
+    for (const name of sets) {
+      await stage.client.patch(
+        StatefulSets,
+        { namespace: NAMESPACE, name },
+        { type: 'merge', patch: { spec: { replicas: 3 } } },
+      )
+    }
+    await stage.look('scaled')
+    expect(await Promise.all(sets.map(replicasOf))).toEqual([3, 3])
+    await stage.edit('scaled', { spec: { activeGate: { replicas: 2 } } })
+    await stage.until('the number of the user', async () => (await replicasOf('scaled-activegate')) === 2)
+    expect(await replicasOf('scaled-otel-collector')).toBe(3)
+  })
 })
