@@ -32,7 +32,7 @@ export function validateWebApp(webapp: WebApp): Verdict {
     ...checkName(webapp.metadata.name),
     ...shape,
     ...(isSound('spec.image') ? checkImage(webapp.spec.image, warnings) : []),
-    ...(isSound('spec.env') ? checkEnvironment(webapp.spec.env ?? []) : []),
+    ...(isSound('spec.env') ? checkContainerEnv(webapp.spec.env ?? []) : []),
   ]
   return { problems, warnings }
 }
@@ -67,7 +67,7 @@ function checkImage(image: string, warnings: Problem[]): readonly Problem[] {
   return []
 }
 
-function checkEnvironment(env: NonNullable<WebApp['spec']['env']>): readonly Problem[] {
+function checkContainerEnv(env: NonNullable<WebApp['spec']['env']>): readonly Problem[] {
   return env.flatMap(({ value, valueFrom }, index) =>
     value !== undefined && valueFrom !== undefined
       ? [{ field: `spec.env[${index}]`, message: 'has both value and valueFrom: keep one of them' }]

@@ -9,7 +9,7 @@ import { isFinished, type Pod, type PodStatus } from './kinds/pods.ts'
 import { PodAddresses } from './kubelet/pod-addresses.ts'
 import { type KubeletSettings, podBehaviour } from './kubelet/pod-behaviour.ts'
 import { type NodeContext, type PodMemory, stepPod, stoppedStatus } from './kubelet/pod-lifecycle.ts'
-import { environmentNeeds, needId, type UnmetNeed, unmet, volumeNeeds } from './kubelet/pod-references.ts'
+import { containerEnvNeeds, needId, type UnmetNeed, unmet, volumeNeeds } from './kubelet/pod-references.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import type { SimulatorController } from './simulator-controller.ts'
 
@@ -122,7 +122,7 @@ class Kubelet {
       hostIP,
       podIP: () => (pod.spec.hostNetwork === true ? hostIP : this.#addresses.of(key)),
       unmountable: this.#await(pod, unmet(api, pod, volumeNeeds(pod))),
-      missingFor: (container) => this.#await(pod, unmet(api, pod, environmentNeeds(container))),
+      missingFor: (container) => this.#await(pod, unmet(api, pod, containerEnvNeeds(container))),
     }
   }
 

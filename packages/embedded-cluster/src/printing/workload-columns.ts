@@ -1,5 +1,5 @@
 /** Columns of workloads: desired and actual replicas. */
-import { type JsonObject, objectAt, stringAt } from '../json.ts'
+import { isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { humanDuration, since } from './age.ts'
 import {
   ageColumn,
@@ -139,9 +139,7 @@ export const controllerRevisionColumns: readonly Column[] = [
   column('Controller', (object) => {
     const owners = objectAt(object, 'metadata').ownerReferences
     const owner = Array.isArray(owners)
-      ? owners.find(
-          (entry) => typeof entry === 'object' && entry !== null && !Array.isArray(entry) && entry.controller === true,
-        )
+      ? owners.find((entry) => isJsonObject(entry) && entry.controller === true)
       : undefined
     if (typeof owner !== 'object' || owner === null || Array.isArray(owner)) return '<none>'
     const [group = ''] = String(owner.apiVersion).split('/')

@@ -1,6 +1,6 @@
 /** Containers of pods. */
 import { isJsonObject, type JsonObject, objectAt } from '../../json.ts'
-import { validateEnvironment } from './environment.ts'
+import { validateContainerEnv } from './container-env.ts'
 import { isPort, nameProblems, PORT_RANGE, portNameProblems, relativePathProblems } from './formats.ts'
 import { refuseProbes, validateProbes } from './probes.ts'
 import { entriesOf, type Problems, textAt } from './problems.ts'
@@ -55,7 +55,7 @@ function validateContainer(
   const messagePolicies = ['File', 'FallbackToLogsOnError']
   problems.oneOf(`${path}.terminationMessagePolicy`, container.terminationMessagePolicy, messagePolicies)
   validatePorts(problems, container, `${path}.ports`)
-  validateEnvironment(problems, container, path)
+  validateContainerEnv(problems, container, path)
   validateMounts(problems, container, path, volumes)
   validateRequirements(problems, objectAt(container, 'resources'), `${path}.resources`)
   if (isJsonObject(container.securityContext)) {

@@ -104,7 +104,7 @@ const environmentName =
   "a valid environment variable name must consist only of printable ASCII characters other than '='"
 
 /** Errors of an environment variable name; empty when it is valid. */
-export function environmentNameProblems(name: string): string[] {
+export function envNameProblems(name: string): string[] {
   return /^[ -<>-~]+$/.test(name) ? [] : [environmentName]
 }
 

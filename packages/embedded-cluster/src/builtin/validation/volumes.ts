@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts'
 import { parseQuantity } from '../quantity.ts'
 import { validateClaimSpec } from './claims.ts'
-import { validateFieldRef, validateResourceRef } from './environment.ts'
+import { validateFieldRef, validateResourceRef } from './container-env.ts'
 import { backStepProblems, nameProblems, relativePathProblems } from './formats.ts'
 import { entriesOf, Problems, textAt } from './problems.ts'
 

@@ -28,7 +28,7 @@ export interface NodeContext {
   readonly podIP: () => string
   /** The reason why a volume cannot be mounted, if its source is missing. */
   readonly unmountable: string | undefined
-  /** The missing reference of the container's environment, if any. */
+  /** The missing reference in the container's env, if any. */
   readonly missingFor: (container: Container) => string | undefined
 }
 

@@ -36,8 +36,8 @@ function needsOfVolume({ configMap, secret, projected, persistentVolumeClaim }: 
   return needs
 }
 
-/** References of the container's environment. */
-export function environmentNeeds(container: Container): Need[] {
+/** References in the env of a container. */
+export function containerEnvNeeds(container: Container): Need[] {
   return [
     ...(container.envFrom ?? []).flatMap(({ configMapRef, secretRef }) => [
       ...required('configmaps', configMapRef),

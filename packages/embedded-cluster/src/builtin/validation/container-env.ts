@@ -1,6 +1,6 @@
 /** Environment variables of containers and their sources. */
 import { isJsonObject, type JsonObject } from '../../json.ts'
-import { dataKeyProblems, environmentNameProblems, nameProblems, qualifiedNameProblems } from './formats.ts'
+import { dataKeyProblems, envNameProblems, nameProblems, qualifiedNameProblems } from './formats.ts'
 import { entriesOf, type Problems, textAt } from './problems.ts'
 
 const fieldsForVariables = [
@@ -32,11 +32,11 @@ const resourceFields = [
 ]
 
 /** Validates `env` and `envFrom` of a container. */
-export function validateEnvironment(problems: Problems, container: JsonObject, path: string): void {
+export function validateContainerEnv(problems: Problems, container: JsonObject, path: string): void {
   for (const [variable, at] of entriesOf(container, 'env', `${path}.env`)) {
     const name = textAt(variable, 'name')
     if (name === '') problems.required(`${at}.name`)
-    else problems.invalidAll(`${at}.name`, name, environmentNameProblems(name))
+    else problems.invalidAll(`${at}.name`, name, envNameProblems(name))
     if (isJsonObject(variable.valueFrom)) validateSource(problems, variable, variable.valueFrom, `${at}.valueFrom`)
   }
   for (const [source, at] of entriesOf(container, 'envFrom', `${path}.envFrom`)) {
@@ -98,7 +98,7 @@ export function validateResourceRef(problems: Problems, ref: JsonObject, path: s
 
 function validateWholeSource(problems: Problems, source: JsonObject, path: string, listPath: string): void {
   const prefix = textAt(source, 'prefix')
-  if (prefix !== '') problems.invalidAll(`${path}.prefix`, prefix, environmentNameProblems(prefix))
+  if (prefix !== '') problems.invalidAll(`${path}.prefix`, prefix, envNameProblems(prefix))
   const present = ['configMapRef', 'secretRef'].filter((field) => isJsonObject(source[field]))
   for (const field of present) {
     const ref = source[field]
