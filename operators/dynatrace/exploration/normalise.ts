@@ -29,7 +29,18 @@ export function withoutChance(resource: string, object: PlainObject): PlainObjec
   const { metadata } = object as { readonly metadata: { readonly name: string } }
   if (resource === 'secrets') return withReadableData(object, ISSUED.test(metadata.name))
   if (WORKLOADS.has(resource)) return masked(withoutFollowing(withoutRevision(object)))
+  if (resource === 'namespaces') return withoutMarker(object)
   return resource === 'dynakubes.dynatrace.com' ? masked(withoutAuthor(object)) : object
+}
+
+/** Tells the webhook, which is not part of the exploration and would remove it, that the operator wrote last. */
+const MARKER = 'dynatrace.com/updated-via-operator'
+
+function withoutMarker(object: PlainObject): PlainObject {
+  const { metadata } = object as { readonly metadata: { readonly annotations?: PlainObject } }
+  const { [MARKER]: _, ...annotations } = metadata.annotations ?? {}
+  const { annotations: __, ...others } = metadata
+  return { ...object, metadata: { ...others, ...(Object.keys(annotations).length > 0 && { annotations }) } }
 }
 
 /** Conditions by their types: their order is that in which they came. */

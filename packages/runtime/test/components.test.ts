@@ -109,8 +109,8 @@ function engineFor(components: readonly AnyComponent<Gadget>[], options: Partial
     components,
     ...options,
   })
-  return async ({ readsSecrets = true } = {}): Promise<ReconcileResult> => {
-    const cache = await lookNow(readsSecrets)
+  return async ({ readsSecrets = true, view }: { readsSecrets?: boolean; view?: CacheReader } = {}) => {
+    const cache = view ?? (await lookNow(readsSecrets))
     const result = await run({
       key,
       object: cache.get(Gadgets, key),
@@ -437,6 +437,24 @@ describe('a finalizer', () => {
     await reconcile([a, b], { finalizer })
     expect(order).toEqual(['b', 'b', 'a'])
     await expect(client.get(Gadgets, key)).rejects.toThrow('not found')
+  })
+
+  it('on an old view cleans up nothing of the resource that has the name now', async () => {
+    let cleanups = 0
+    const finalize = async () => {
+      cleanups += 1
+      return undefined
+    }
+    const run = engineFor([part('a', { finalize })], { finalizer })
+    await run()
+    await removal()
+    const view = await lookNow()
+    await run()
+    await create('a')
+    expect(cleanups).toBe(1)
+    await run({ view })
+    expect(cleanups).toBe(1)
+    expect((await client.get(Gadgets, key)).metadata.deletionTimestamp).toBeUndefined()
   })
 
   it('that fails shows in the status', async () => {

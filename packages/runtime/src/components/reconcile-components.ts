@@ -200,6 +200,8 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
     if (finalizer === undefined || !hasFinalizer(object, finalizer)) {
       return this.#report(request, object, run.reporter, { outcomes: [], changes: [], failures: [] })
     }
+    // Decided on the live object, never on the cache: another one may have the name by now, and clean-up goes by names.
+    if (!(await this.#exists(request, object))) return {}
     const result = await run.finalize()
     if (result.outcomes.every(({ state }) => state === 'done')) {
       for (const event of run.reporter.events) request.events.record(object, event)
@@ -207,6 +209,17 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
       return {}
     }
     return this.#report(request, run.owner, run.reporter, result)
+  }
+
+  /** Whether this very object still exists. */
+  async #exists({ client, key, signal }: ReconcileRequest<Primary>, object: Stored<Primary>): Promise<boolean> {
+    try {
+      const { metadata } = await client.get(this.#options.resource, key, { signal })
+      return metadata.uid === object.metadata.uid
+    } catch (error) {
+      if (isNotFound(error)) return false
+      throw error
+    }
   }
 
   async #withFinalizer(request: ReconcileRequest<Primary>, object: Stored<Primary>): Promise<Stored<Primary>> {

@@ -37,10 +37,10 @@ export const nameTaken: Pattern = {
       const isDrawn = baseline.chosen.idOf(id) !== id
       const isDeclared = operator.crds.some(({ name }) => id.startsWith(`${name} `))
       if (step < 0 || isDrawn || isDeclared || isAdopted(operator, id)) return []
-      // Objects that a tool outside creates are not seen on their way.
+      // Objects that a tool outside creates are not seen on their way, and nobody has to watch them afterwards.
       const isRequested = world.log.requests.some((request) => isCreation(request.verb) && objectId(request) === id)
-      return VARIANTS.filter(({ when }) => isRequested || when !== 'just before it is created').map((variant) =>
-        pointOf(context, faultOf(context, { id, object, step, ...variant })),
+      return VARIANTS.filter(({ when }) => isRequested || when.startsWith('before') || when.startsWith('from')).map(
+        (variant) => pointOf(context, faultOf(context, { id, object, step, ...variant })),
       )
     })
   },

@@ -45,7 +45,8 @@ function pairPoint(context: PatternContext, first: FirstFault, second: SecondFau
     label: `${first.label}; then ${second.label}`,
     shape: { coarse: `${first.kind} + ${second.kind}`, fine: `${first.shape} + ${second.shape}` },
     mode: first.mode,
-    options: { extraDeletes: 2, ...(first.kind === 'lost-leadership' && { mayFail: true }) },
+    // What was done before the second fault may be noted with the time of either.
+    options: { extraDeletes: 2, comparesTimes: false, ...(first.kind === 'lost-leadership' && { mayFail: true }) },
     disturb: (control) => bothIn(control, first, second),
   })
 }

@@ -63,7 +63,7 @@ interface Touched {
  */
 export class Ledger {
   readonly #elapsedMs: () => number
-  readonly #unclaimed = new Map<string, ClusterEvent>()
+  readonly #unclaimed = new Map<string, { readonly event: ClusterEvent; readonly atMs: number }>()
   readonly #entries = new Map<string, LedgerEntry>()
   readonly #alive = new Set<string>()
   readonly #deleted = new Map<string, ClusterEvent>()
@@ -150,7 +150,7 @@ export class Ledger {
       this.#deleted.set(uid, event)
       return
     }
-    this.#unclaimed.set(resourceVersion, event)
+    this.#unclaimed.set(resourceVersion, { event, atMs: this.#elapsedMs() })
     if (this.#unclaimed.size > MAX_UNCLAIMED) {
       const [oldest] = this.#unclaimed.keys()
       if (oldest !== undefined) this.#unclaimed.delete(oldest)
@@ -174,8 +174,10 @@ export class Ledger {
     const { uid = uidIn(response), resourceVersion = '' } = metadataOf(response)
     const entry = uid === undefined ? undefined : this.#entries.get(uid)
     if (entry === undefined || uid === undefined) return
-    const event = this.#unclaimed.get(resourceVersion)
+    const unclaimed = this.#unclaimed.get(resourceVersion)
     this.#unclaimed.delete(resourceVersion)
+    // A write that changes nothing is answered with the version of an earlier one, which was somebody else's.
+    const event = unclaimed?.atMs === this.#elapsedMs() ? unclaimed.event : undefined
     if (actor === 'operator' && (event !== undefined || this.#deleted.has(uid))) this.#effects.push(entry.id)
     if (event?.type === 'ADDED') {
       this.#entries.set(uid, { ...entry, creator: actor })
