@@ -39,6 +39,9 @@ export interface ConclusionContext {
 /** How soon to check what is not settled. */
 export const SOON_MS = 2_000
 
+/** How soon to check a release that was just deployed: most workloads are ready within seconds. */
+const FIRST_CHECK_MS = 500
+
 /**
  * Draws the conclusion. Equal outcomes give an equal status, so that nothing is written twice.
  *
@@ -63,10 +66,18 @@ export function conclude(
       ? decision.retryAfterMs
       : failure !== undefined && lastFailure !== undefined
         ? remainingMs(lastFailure, now)
-        : isUnsettled || leftovers.length > 0
-          ? SOON_MS
-          : checkIntervalMs
+        : isUnsettled
+          ? soonMs(outcome, now)
+          : leftovers.length > 0
+            ? SOON_MS
+            : checkIntervalMs
   return { status, events: warnings(status, collector.status), requeueAfterMs }
+}
+
+/** Half the age of the release, within limits: a release that takes long is checked less often. */
+function soonMs({ history }: Outcome, now: number): number {
+  const ageMs = now - Date.parse(history.at(-1)?.lastDeployed ?? '')
+  return Number.isFinite(ageMs) ? Math.min(SOON_MS, Math.max(FIRST_CHECK_MS, ageMs / 2)) : SOON_MS
 }
 
 function warnings(status: CollectorStatus, before: CollectorStatus | undefined): Conclusion['events'] {

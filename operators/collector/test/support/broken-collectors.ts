@@ -1,5 +1,6 @@
 /** Collector operators with mistakes that the exploration must find. */
 import { type Collector, Collectors, releaseKeyOf } from '@reeve/collector'
+import { HelmFailedError } from '@reeve/helm'
 import { isAlreadyExists, type KubeClient, Namespaces, type Stored, type WatchEvent } from '@reeve/kube'
 import type { OperatorUnderTest } from '@reeve/simulation'
 import { exploreCollectors } from '../../exploration/collector.ts'
@@ -20,7 +21,9 @@ export const neverRecovers: OperatorUnderTest<HelmWorld> = {
       upgrade: (release, chart, options) => helm.upgrade(release, chart, options),
       rollback: (release, revision, options) => helm.rollback(release, revision, options),
       uninstall: (release, options) => helm.uninstall(release, options),
-      recover: async () => ({ action: 'none' }),
+      recover: async () => {
+        throw new HelmFailedError('recovery is not implemented', 1)
+      },
     }),
   }).operator,
   name: 'never-recovers',
