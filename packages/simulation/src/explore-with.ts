@@ -14,7 +14,7 @@ export interface PointTask {
   readonly point: number
 }
 
-/** Who is told while points are run. */
+/** Called while points are run. */
 export interface PointObserver {
   begun(task: PointTask): void
   done(task: PointTask, outcome: PointOutcome, durationMs: number): void

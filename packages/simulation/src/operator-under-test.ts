@@ -18,7 +18,7 @@ export interface Place<W extends OutsideWorld = OutsideWorld> {
   readonly metrics: MetricsRegistry
   /** Of this instance; another one after every restart. */
   readonly identity: string
-  /** Set when the pattern needs an election: hand it to the manager. */
+  /** Set when the pattern needs an election: pass it to the manager. */
   readonly leaderElection: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'> | undefined
   /** A small service that is always there, for operators without a world of their own. */
   readonly outside: OutsideClient
@@ -54,7 +54,7 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
   prepare?(user: User<W>): Promise<void>
   /** Makes the world outside the cluster, once per run; it outlives every crash. @default the small service behind `place.outside` */
   world?(place: OutsidePlace): W
-  /** Whether it hands `place.leaderElection` on; without it the patterns T10 and T14 run without a lease. @default false */
+  /** Whether it passes `place.leaderElection` on; without it the patterns T10 and T14 run without a lease. @default false */
   readonly hasElection?: boolean
   /**
    * Takes out of an object what may differ between two good runs, beyond uids, versions, times and addresses, which
@@ -81,12 +81,12 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
    */
   readonly adopts?: readonly string[]
   /**
-   * Changes that somebody makes by hand to owned objects and that the operator must undo, as merge patches. Deletion
+   * Changes that someone makes by hand to owned objects and that the operator must undo, as merge patches. Deletion
    * and the loss of a label are tried for every owned object anyway.
    */
   readonly monkeyEdits?: readonly Edit[]
   /**
-   * Changes that somebody else makes, as merge patches. In an owned object: to fields that are none of the operator's
+   * Changes that someone else makes, as merge patches. In an owned object: to fields that are none of the operator's
    * business and must survive. In a declared object: to its `spec`, taken back a moment later.
    */
   readonly foreignEdits?: readonly Edit[]
@@ -117,7 +117,7 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
   readonly accepts?: (spec: PlainObject) => boolean
 }
 
-/** Objects of somebody else of which the operator may change a part. */
+/** Objects of someone else of which the operator may change a part. */
 export interface SharedObject {
   /** `plural` or `plural.group`. */
   readonly resource: string
@@ -157,7 +157,7 @@ export interface Step<W extends OutsideWorld = OutsideWorld> {
   /** Messages of errors that reconciles may end with from this step to the next. @default none */
   readonly expectedErrors?: readonly RegExp[]
   /**
-   * Objects of the operator, such as `secrets default/login`, that nobody could make again in the trouble that this step
+   * Objects of the operator, such as `secrets default/login`, that nobody could make again in the situation that this step
    * leads to: T11 leaves them alone until the next one. @default none
    */
   readonly irreplaceable?: readonly string[]

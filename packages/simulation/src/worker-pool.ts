@@ -13,13 +13,13 @@ export class ExplorationFailedError extends Error {
 /** Options of {@link WorkerPool}. */
 export interface WorkerPoolOptions {
   readonly threads: number
-  /** Real time after which a thread that does not answer is given up. @default 10 minutes */
+  /** Real time after which a thread that does not respond is abandoned. @default 10 minutes */
   readonly maxSilenceRealMs?: number
   /** Memory of each thread. @default 448 */
   readonly maxHeapMegabytes?: number
 }
 
-/** Who is told of what, while tasks are performed. */
+/** Called while tasks are performed. */
 export interface TaskObserver<T extends Task> {
   /** A thread begins it. */
   begun?(task: T): void
@@ -33,7 +33,7 @@ export interface TaskObserver<T extends Task> {
  * Threads with the same exploration loaded. Every thread makes its own undisturbed runs once: they are the same
  * everywhere, and a snapshot costs more to send than to make.
  *
- * *Guarantees*: every run is answered for. A thread that dies of it (out of memory, an error that nobody catches) or
+ * *Guarantees*: every run is accounted for. A thread that dies of it (out of memory, an error that nobody catches) or
  * says nothing for too long is replaced, and that is the outcome of the run.
  *
  * *Errors*: {@link ExplorationFailedError} when what is not a run breaks a thread, or a run breaks in itself.

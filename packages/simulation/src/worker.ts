@@ -9,7 +9,7 @@ if (port !== null) {
   // The data is what the pool passed when it started this thread.
   const { modulePath, seed, budget } = workerData as WorkerSetup
   const explorer = loadExploration(modulePath).then((exploration) => new Explorer(exploration, { seed, budget }))
-  // Told with the first task; until then nobody listens.
+  // Reported with the first task; until then nobody listens.
   explorer.catch(() => undefined)
   port.on('message', (task: Task) => {
     perform(explorer, task).then(

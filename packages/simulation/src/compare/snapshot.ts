@@ -29,7 +29,7 @@ export const ALLOCATED: Readonly<Record<string, ReadonlySet<string>>> = {
   pods: new Set(['nodeName', 'podIP', 'podIPs', 'hostIP', 'hostIPs']),
 }
 
-/** The label and annotation that the exploration leaves on objects in the name of somebody else. */
+/** The label and annotation that the exploration leaves on objects in the name of someone else. */
 export const FOREIGN = 'exploration.reeve.dev/somebody-else'
 
 /** The condition that it leaves in a status. */
@@ -49,7 +49,7 @@ export interface SnapshotSource {
   readonly resources: ReadonlySet<string>
   /** Of other resources, only these objects, by id. */
   readonly others: Iterable<string>
-  /** Removes what somebody else wrote on purpose. */
+  /** Removes what someone else wrote on purpose. */
   readonly withoutForeign: (resource: string, object: PlainObject) => PlainObject
 }
 

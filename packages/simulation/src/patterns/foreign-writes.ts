@@ -1,4 +1,4 @@
-/** Somebody else writes to the same objects, between the operator's reads and each of its writes. */
+/** Someone else writes to the same objects, between the operator's reads and each of its writes. */
 
 import type { Edit, PlainObject } from '../operator-under-test.ts'
 import type { RunControl } from '../run/run-options.ts'
@@ -10,7 +10,7 @@ import type { World } from '../world/world.ts'
 import { type Fault, type Pattern, type PatternContext, pointOf } from './pattern.ts'
 import { requestShape } from './shapes.ts'
 
-/** After this, somebody takes a change of a declared object back. */
+/** After this, someone takes a change of a declared object back. */
 const TAKEN_BACK_MS = 1_000
 
 interface Change {

@@ -1,11 +1,11 @@
-/** Somebody deletes or edits by hand what the operator owns. */
+/** Someone deletes or edits by hand what the operator owns. */
 import type { Edit, PlainObject } from '../operator-under-test.ts'
 import { deleteAsSomebody, patchAsSomebody, read, type Target, targetOf } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
 import { type Pattern, pointOf } from './pattern.ts'
 
 interface Change {
-  /** What somebody does, such as `deletes`. */
+  /** What someone does, such as `deletes`. */
   readonly name: string
   /** False when there was nothing to change. */
   readonly act: (world: World, target: Target) => Promise<boolean>

@@ -10,7 +10,7 @@ export interface StaleReadsOptions {
   /** Lists from which the operator goes on to watch, by selection: see {@link viewFillingLists}. */
   readonly filling: ReadonlySet<string>
   readonly lastsMs: number
-  /** Told once the operator has read something that is old. */
+  /** Called once the operator has read something that is old. */
   readonly onEffect: (text: string, lastsMs: number) => void
 }
 

@@ -12,8 +12,8 @@
  * - `goal-not-reached`: a declared object is not ready, or not gone, after all came to rest
  * - `step-failed`: a user cannot do what the scenario says
  * - `left-behind`: what the operator made is still there after its owner is gone
- * - `foreign-object`: the operator changed or deleted an object that belongs to somebody else
- * - `foreign-write-lost`: what somebody else wrote is gone
+ * - `foreign-object`: the operator changed or deleted an object that belongs to someone else
+ * - `foreign-write-lost`: what someone else wrote is gone
  * - `runaway`: the run would never have ended
  * - `instance-ended`: an instance ended by itself, with an error, or not at all
  * - `late-write`: a write by an instance that may no longer write

@@ -12,7 +12,7 @@ export interface SupervisorOptions {
   /** They may end by themselves, as one that lost its lease does. */
   readonly mayFail: boolean
   readonly onProblem: (problem: Problem) => void
-  /** Told of each death and each stop; `isFault` when that is what is tried. */
+  /** Called for each death and each stop; `isFault` when that is what is tried. */
   readonly onFault: (text: string, isFault: boolean) => void
 }
 

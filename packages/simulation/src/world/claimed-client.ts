@@ -1,4 +1,4 @@
-/** A client that acts on the cluster directly, without faults, in the name of somebody. */
+/** A client that acts on the cluster directly, without faults, in the name of someone. */
 import type { EmbeddedCluster } from '@reeve/embedded-cluster'
 import { type Clock, createClient, type KubeClient, type Transport } from '@reeve/kube'
 import { withoutAmbient } from '../ambient/ambient-source.ts'

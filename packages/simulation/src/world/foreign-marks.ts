@@ -1,4 +1,4 @@
-/** What somebody else wrote into objects: it has to survive, and must not count as a difference. */
+/** What someone else wrote into objects: it has to survive, and must not count as a difference. */
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord, type KubeObject } from '@reeve/kube'
 import { FOREIGN, FOREIGN_CONDITION } from '../compare/snapshot.ts'
@@ -14,7 +14,7 @@ interface Mark {
   readonly hasCondition: boolean
 }
 
-/** The changes that somebody else made in one run. */
+/** The changes that someone else made in one run. */
 export class ForeignMarks {
   readonly #marks: Mark[] = []
 

@@ -20,7 +20,7 @@ export class InstanceClock implements Clock {
   #stoppedMs: number | undefined
 
   /**
-   * @param onTimer told before a timer's action
+   * @param onTimer called before a timer's action
    * @param enter runs an action in the context of the instance: whoever moves the clock has another one
    */
   constructor(

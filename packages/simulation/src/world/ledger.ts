@@ -137,7 +137,7 @@ export class Ledger {
     })
   }
 
-  /** Whether the object was there before the operator, or was made by a user or by somebody else. */
+  /** Whether the object was there before the operator, or was made by a user or by someone else. */
   isForeign({ creator, isInitial }: LedgerEntry): boolean {
     return isInitial || creator === 'user' || creator === 'somebody-else'
   }
@@ -176,7 +176,7 @@ export class Ledger {
     if (entry === undefined || uid === undefined) return
     const unclaimed = this.#unclaimed.get(resourceVersion)
     this.#unclaimed.delete(resourceVersion)
-    // A write that changes nothing is answered with the version of an earlier one, which was somebody else's.
+    // A write that changes nothing returns the version of an earlier one, which was someone else's.
     const event = unclaimed?.atMs === this.#elapsedMs() ? unclaimed.event : undefined
     if (actor === 'operator' && (event !== undefined || this.#deleted.has(uid))) this.#effects.push(entry.id)
     if (event?.type === 'ADDED') {
@@ -201,7 +201,7 @@ export class Ledger {
     this.#touched.set(uid, touched)
     for (const { field, before, after } of fields) {
       const known = touched.get(field)
-      // What somebody else writes afterwards is no longer the operator's.
+      // What someone else writes afterwards is no longer the operator's.
       if (actor !== 'operator') touched.delete(field)
       else if (known === undefined) touched.set(field, { original: before, written: after })
       else known.written = after
@@ -214,7 +214,7 @@ function metadataOf(object: PlainObject): Metadata {
   return (object.metadata ?? {}) as Metadata
 }
 
-/** A deletion that is over is answered with a Status that names the object. */
+/** A deletion that is over returns a Status that names the object. */
 function uidIn(response: PlainObject): string | undefined {
   return (response.details as { readonly uid?: string } | undefined)?.uid
 }

@@ -20,7 +20,7 @@ export class ObservedDisturbance implements Disturbance {
   /** What goes wrong; a pattern sets it once it knows its world. */
   faults: Disturbance
 
-  /** @param isRunaway told of every request; true when the run is cut off */
+  /** @param isRunaway called for every request; true when the run is cut off */
   constructor(log: RunLog, faults: Disturbance, isRunaway: (request: SeamRequest) => boolean) {
     this.#log = log
     this.faults = faults

@@ -17,7 +17,7 @@ export interface OutsidePlace {
 }
 
 /**
- * Sends one call to the outside world. The exploration may kill the operator before it hears the answer, while `act`
+ * Sends one call to the outside world. The exploration may kill the operator before it receives the response, while `act`
  * runs, or right afterwards, and it may let the call fail before or after its effect.
  *
  * *Errors*: {@link OutsideCallError} when the exploration lets the call fail; whatever `act` throws.

@@ -4,7 +4,7 @@ import type { PlainObject } from '../operator-under-test.ts'
 
 const MAX_CONFLICTS = 5
 
-/** Replaces everything but the status; tries again when somebody else writes meanwhile. */
+/** Replaces everything but the status; tries again when someone else writes meanwhile. */
 export async function put(client: KubeClient, object: KubeObject & PlainObject): Promise<void> {
   const { name = '', namespace } = object.metadata
   const resource = await client.resourceFor(object)

@@ -91,7 +91,7 @@ export class RunLog {
     const counts = new Map<string, number>()
     for (const write of this.managedWrites) {
       if (write.subresource !== undefined) continue
-      // An apply that creates an object is answered with 201.
+      // An apply that creates an object returns 201.
       const isCreation = write.verb === 'create' || (write.verb === 'patch' && write.status === 201)
       if (what === 'create' ? !isCreation : write.verb !== 'delete') continue
       const id = objectId(write)

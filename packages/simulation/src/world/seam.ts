@@ -30,7 +30,7 @@ export interface SeamContext {
   readonly disturbance: Disturbance
   readonly log: RunLog
   record(instance: number, kind: TraceKind, text: string): void
-  /** Told when the server has carried out a request, whether its response arrives or not. */
+  /** Called when the server has carried out a request, whether its response arrives or not. */
   answered(request: SeamRequest, status: number, body: Uint8Array): void
 }
 

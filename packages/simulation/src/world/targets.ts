@@ -1,4 +1,4 @@
-/** Objects of the cluster by name, and somebody who changes them behind the operator's back. */
+/** Objects of the cluster by name, and someone who changes them behind the operator's back. */
 import type { KubeObject, Resource } from '@reeve/kube'
 import { resource as declareResource, isNotFound } from '@reeve/kube'
 import type { PlainObject } from '../operator-under-test.ts'
@@ -34,7 +34,7 @@ export function targetOf(id: string): Target {
     : { resource, namespace: first, name: second }
 }
 
-/** Somebody else merges `patch` into the object; nothing happens when it is not there. */
+/** Someone else merges `patch` into the object; nothing happens when it is not there. */
 export async function patchAsSomebody(
   world: World,
   target: Target,
@@ -50,7 +50,7 @@ export async function patchAsSomebody(
   )
 }
 
-/** Somebody else deletes the object. */
+/** Someone else deletes the object. */
 export async function deleteAsSomebody(world: World, target: Target): Promise<void> {
   await ignoreMissing(world.foreigner.delete(resourceOf(world, target.resource), keyOf(target)))
 }

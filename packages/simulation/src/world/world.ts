@@ -86,14 +86,14 @@ export class World implements SeamContext {
   readonly log = new RunLog()
   readonly ledger: Ledger
   readonly user: User
-  /** What somebody else wrote. */
+  /** What someone else wrote. */
   readonly foreign = new ForeignMarks()
   /** Edits objects behind the operator's back, for patterns. */
   readonly foreigner: KubeClient
   /** Every instance that was ever started. */
   readonly instances: RunningInstance[] = []
   readonly disturbance: ObservedDisturbance
-  /** Told when an instance ends by itself. */
+  /** Called when an instance ends by itself. */
   onInstanceEnd: (instance: RunningInstance, end: InstanceEnd) => void = () => undefined
   /** When the clock started. */
   readonly startMs: number
