@@ -409,6 +409,45 @@ describe('kinds that are read on demand', () => {
   })
 })
 
+describe('an effect outside the cluster', () => {
+  /** Creates something outside that only a finalizer would delete. */
+  function outside() {
+    const created: string[] = []
+    const a = part('a', {
+      resolve: async ({ primary, requireLivePrimary }) => {
+        await requireLivePrimary()
+        created.push(primary.metadata.uid)
+      },
+    })
+    return { created, run: engineFor([a]) }
+  }
+
+  it('happens for a resource that exists as the view shows it', async () => {
+    const { created, run } = outside()
+    await run()
+    expect(created).toHaveLength(1)
+  })
+
+  it('does not happen for a resource that an old view still shows', async () => {
+    const { created, run } = outside()
+    const view = await lookNow()
+    await client.delete(Gadgets, key)
+    await expect(run({ view })).rejects.toThrow(StaleViewError)
+    await create('a')
+    await expect(run({ view })).rejects.toThrow(StaleViewError)
+    expect(created).toEqual([])
+  })
+
+  it('does not happen for a resource that is being deleted', async () => {
+    const { created, run } = outside()
+    await client.patch(Gadgets, key, { type: 'merge', patch: { metadata: { finalizers: ['example.com/other'] } } })
+    const view = await lookNow()
+    await client.delete(Gadgets, key)
+    await expect(run({ view })).rejects.toThrow(StaleViewError)
+    expect(created).toEqual([])
+  })
+})
+
 describe('a finalizer', () => {
   const finalizer = 'example.com/gadget'
   const removal = () => client.delete(Gadgets, key)

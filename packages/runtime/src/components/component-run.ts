@@ -8,6 +8,7 @@ import { isJsonEqual } from '../engine/json-equal.ts'
 import type { OnDemandView } from '../engine/kinds-on-demand.ts'
 import type { LiveView } from '../engine/live-view.ts'
 import { planPruning } from '../engine/plan.ts'
+import { requireLive } from '../engine/require-live.ts'
 import { writeStatus } from '../engine/write-status.ts'
 import { interceptClient } from '../lifecycle/intercept-client.ts'
 import { type ApplyContext, applyObjects } from './apply-component.ts'
@@ -237,6 +238,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
       client: readingPartOf(client),
       clientAs: (account) => impersonating(client, account),
       writeStatus: () => this.#writeStatus(),
+      requireLivePrimary: () => requireLive(client, this.#parts.ownerResource, this.#owner, { signal }),
       stage: (name, run) => this.#request.stage(name, run),
       reporter,
       logger,

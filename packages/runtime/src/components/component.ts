@@ -51,6 +51,12 @@ export interface ResolveContext<Primary extends Reportable, Dependencies = undef
    * happen without being recorded.
    */
   writeStatus(): Promise<void>
+  /**
+   * Confirms with one request that the resource exists as this reconcile sees it and is not being deleted. Call it right
+   * before creating something outside the cluster: what an old view creates for a deleted resource is never finalized.
+   * *Errors*: `StaleViewError`, which must not be caught: the resource is reconciled again.
+   */
+  requireLivePrimary(): Promise<void>
   /** Reports immediately, for what must be in the status even if a later step fails. */
   readonly reporter: Reporter<Primary>
   /** Runs a part of the work and measures it for the record of the reconcile, such as a call that takes minutes. */

@@ -19,6 +19,7 @@ import { migrateToApply } from './migrate-ownership.ts'
 import { ownFields } from './own-fields.ts'
 import { keyOf, type OwnedElsewhere, requireControl } from './ownership.ts'
 import { type Action, CREATED_FROM, differencesOf, elsewhereOf, planUpdate } from './plan.ts'
+import { requireLive } from './require-live.ts'
 
 /** Something that was written. */
 export interface Change {
@@ -83,7 +84,10 @@ export async function applyPlan(input: ApplyInput): Promise<ApplyResult> {
     const { wave } = action.desired
     if (waiting.some((earlier) => earlier.wave < wave)) continue
     const isCreated = action.type === 'create' || action.type === 'create-only'
-    if (isCreated && !changes.some(({ type }) => type === 'created')) await requireLiveOwner(input)
+    // The garbage collector deletes immediately what is created for a deleted owner, and the deletion causes a reconcile
+    // that creates it again: a loop for as long as the view of the owner is stale.
+    const isFirst = isCreated && !changes.some(({ type }) => type === 'created')
+    if (isFirst && input.ownerResource) await requireLive(input.client, input.ownerResource, input.owner, input)
     if (action.type === 'create-only') {
       const { desired, object: wanted } = action
       const object = await create(input, desired, wanted)
@@ -135,24 +139,6 @@ async function perform(
       return object
     }
   }
-}
-
-/**
- * The garbage collector deletes immediately what is created for a deleted owner, and the deletion causes a reconcile that
- * creates it again: a loop for as long as the view of the owner is stale.
- */
-async function requireLiveOwner({ client, owner, ownerResource, signal }: ApplyInput): Promise<void> {
-  if (ownerResource === undefined) return
-  try {
-    const { metadata } = await client.get(ownerResource, keyOf(owner), { signal, metadataOnly: true })
-    const { uid, generation } = owner.metadata
-    // A later generation asks for something else than what was rendered from this view.
-    const isSeen = metadata.uid === uid && metadata.generation === generation
-    if (isSeen && metadata.deletionTimestamp === undefined) return
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
-  throw new StaleViewError(owner)
 }
 
 /** Returns undefined when the object exists although the view does not show it. */

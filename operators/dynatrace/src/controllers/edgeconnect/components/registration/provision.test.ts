@@ -28,7 +28,7 @@ function setUp() {
       oauth: { provisioner: true, clientSecret: 'login', endpoint: tokenUrl, resource: 'urn:dtenvironment:tenant' },
     },
   }
-  const look = (kept?: ProvisionedClient) => {
+  const look = (kept?: ProvisionedClient, requireLive: () => Promise<void> = async () => undefined) => {
     const get = async () => {
       if (kept === undefined) throw new ApiError({ verb: 'get' }, 404)
       const { edgeConnectId, ...client } = kept
@@ -43,7 +43,7 @@ function setUp() {
     }
     const client = { get } as unknown as KubeClient
     const { signal } = new AbortController()
-    return provision(edgeConnect, { platform, view, client, logger: silentLogger, signal })
+    return provision(edgeConnect, { platform, view, client, requireLive, logger: silentLogger, signal })
   }
   return { look, edgeConnects, oauth }
 }
@@ -63,4 +63,15 @@ test('an EdgeConnect whose client is lost is created again, and leaves no client
   expect(edgeConnects.list().map(({ id }) => id)).toEqual([made.edgeConnectId])
   expect(oauth.list().map(({ id }) => id)).toContain(made.id)
   expect(oauth.list()).toHaveLength(2)
+})
+
+test('for an EdgeConnect that is deleted by now nothing is created or replaced in the tenant', async () => {
+  const { look, edgeConnects, oauth } = setUp()
+  const isDeleted = () => Promise.reject(new Error('deleted'))
+  await expect(look(undefined, isDeleted)).rejects.toThrow('deleted')
+  expect(edgeConnects.list()).toEqual([])
+  const made = await look()
+  await expect(look(undefined, isDeleted)).rejects.toThrow('deleted')
+  expect(edgeConnects.list().map(({ id }) => id)).toEqual([made.edgeConnectId])
+  expect(oauth.list().map(({ id }) => id)).toContain(made.id)
 })

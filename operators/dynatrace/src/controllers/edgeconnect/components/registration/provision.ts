@@ -36,6 +36,11 @@ export interface ProvisionContext {
   readonly view: NamespaceView
   /** Asks the server itself, before anything is destroyed. */
   readonly client: Pick<KubeClient, 'get'>
+  /**
+   * Rejects unless the EdgeConnect still exists as it was seen. Called before anything is created in the tenant: for a
+   * deleted EdgeConnect nobody would remove it.
+   */
+  readonly requireLive: () => Promise<void>
   readonly logger: Logger
   readonly signal: AbortSignal
 }
@@ -81,7 +86,7 @@ function clientIn(data: SecretData = {}): ProvisionedClient | undefined {
  * *Errors*: {@link ForeignEdgeConnectError}, errors of the platform.
  */
 export async function provision(edgeConnect: EdgeConnect, context: ProvisionContext): Promise<ProvisionedClient> {
-  const { platform, view, signal } = context
+  const { platform, view, requireLive, signal } = context
   const name = edgeConnect.metadata.name ?? ''
   const found = await platform.edgeConnects.findByName(name, { signal })
   if (found !== undefined && !found.managedByOperator) throw new ForeignEdgeConnectError(name)
@@ -92,8 +97,9 @@ export async function provision(edgeConnect: EdgeConnect, context: ProvisionCont
       await keepInStep(edgeConnect, found, stored, context)
       return stored
     }
-    await platform.edgeConnects.delete(found.id, { signal })
   }
+  await requireLive()
+  if (found !== undefined) await platform.edgeConnects.delete(found.id, { signal })
   const created = await platform.edgeConnects.create(requestOf(edgeConnect), { signal })
   return {
     edgeConnectId: created.id,
@@ -131,12 +137,14 @@ const connectionOf = ({ metadata, status }: EdgeConnect) => ({
 export async function connectAutomation(
   edgeConnect: EdgeConnect,
   token: string,
-  { platform, signal }: ProvisionContext,
+  { platform, requireLive, signal }: ProvisionContext,
 ): Promise<void> {
   const connection = { ...connectionOf(edgeConnect), token }
   const found = await platform.connectionSettings.find(connection, { signal })
-  if (found === undefined) await platform.connectionSettings.create(connection, { signal })
-  else if (found.value.token !== token) {
+  if (found === undefined) {
+    await requireLive()
+    await platform.connectionSettings.create(connection, { signal })
+  } else if (found.value.token !== token) {
     await platform.connectionSettings.update({ objectId: found.objectId, value: connection }, { signal })
   }
 }

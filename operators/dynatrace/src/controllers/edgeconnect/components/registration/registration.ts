@@ -2,6 +2,7 @@
 import { Secrets } from '@reeve/kube'
 import { desired } from '@reeve/runtime'
 import { fallback, type ResolveContext } from '@reeve/runtime/components'
+import { StaleViewError } from '@reeve/runtime/engine'
 import {
   clientSecretName,
   hasKubernetesAutomation,
@@ -62,7 +63,7 @@ export const registration: EdgeConnectComponent<Registration> = {
       return { platform, client: await provision(primary, provisionContext(context, platform)) }
     } catch (error) {
       signal.throwIfAborted()
-      if (known === undefined || !(error instanceof Error)) throw error
+      if (known === undefined || !(error instanceof Error) || error instanceof StaleViewError) throw error
       return fallback({ platform, client: known }, error)
     }
   },
@@ -103,8 +104,8 @@ export function provisionContext(
   context: ResolveContext<EdgeConnect, EdgeConnectOptions>,
   platform: PlatformClient,
 ): ProvisionContext {
-  const { client, logger, signal } = context
-  return { platform, view: viewOf(context), client, logger, signal }
+  const { client, requireLivePrimary: requireLive, logger, signal } = context
+  return { platform, view: viewOf(context), client, requireLive, logger, signal }
 }
 
 /**
