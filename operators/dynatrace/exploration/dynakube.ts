@@ -20,8 +20,16 @@ const PLAIN: DynaKubeSpec = {
   templates: EXAMPLE_TEMPLATES,
 }
 
-/** For these the tenant gets settings that stay. */
-const LASTING = { activeGate: { capabilities: ['kubernetes-monitoring'] }, logMonitoring: {} }
+/**
+ * For these the operator creates settings in the tenant once per cluster. From then on they belong to the user, so they
+ * outlive the feature and the DynaKube: every walked state has them, because a state without them would differ from one
+ * that was reached by removing them.
+ */
+const LASTING = {
+  activeGate: { capabilities: ['kubernetes-monitoring'] },
+  logMonitoring: {},
+  kspm: { mappedHostPaths: ['/etc'] },
+}
 
 const FULL: DynaKubeSpec = { ...FULL_SPEC, ...PLAIN, metadataEnrichment: { enabled: true } }
 
@@ -86,9 +94,9 @@ const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'examp
       const { repository, tag } = templates?.[name as keyof typeof EXAMPLE_TEMPLATES]?.imageRef ?? {}
       return isDeepStrictEqual({ repository, tag }, imageRef)
     })
-    const { activeGate, logMonitoring } = rest
+    const { activeGate, logMonitoring, kspm } = rest
     const isMonitored = activeGate?.capabilities?.includes('kubernetes-monitoring') ?? false
-    return isPlain && haveImages && isMonitored && logMonitoring !== undefined
+    return isPlain && haveImages && isMonitored && logMonitoring !== undefined && kspm !== undefined
   },
 }
 
