@@ -59,11 +59,9 @@ export function dynaKubeController(
         { resource: Secrets, namespace, map: (secret, cache) => referringTo(secret, cache, secretsOf) },
         { resource: ConfigMaps, namespace, map: (map, cache) => referringTo(map, cache, configMapsOf) },
         { resource: Namespaces, metadataOnly: true, map: concerning(namespace, ignoredNamespaces) },
-      ],
-      reads: [
-        ...COPIED_SECRETS.map((name) => ({ resource: Secrets, fieldSelector: `metadata.name=${name}` })),
         { ...AGENT_PODS, namespace },
       ],
+      reads: COPIED_SECRETS.map((name) => ({ resource: Secrets, fieldSelector: `metadata.name=${name}` })),
       reconcile: afterCrdVersion(options.crdVersion, dynaKubeReconcile({ ...options, ignoredNamespaces })),
       concurrency: CONCURRENCY,
       ...(backoff && { backoff }),

@@ -17,6 +17,7 @@ import { withTemplateHash } from '../rendering/template-hash.ts'
 import { ELSEWHERE } from './components/injection/namespace-objects.ts'
 import { hasIstio, IstioMissingError } from './components/istio/istio.ts'
 import { ISTIO_KINDS } from './components/istio/resources.ts'
+import { instancesDueMs } from './components/one-agent/instances.ts'
 import { COMPONENTS } from './components.ts'
 import type { DynaKubeDependencies, DynaKubeOptions } from './dependencies.ts'
 import type { DynaKubeReporter } from './dynakube-component.ts'
@@ -56,11 +57,15 @@ export function dynaKubeReconcile(options: DynaKubeOptions): EngineReconcile<Dyn
     components: COMPONENTS,
     dependencies,
     decorate,
-    report,
+    report: (summary, reporter) => report(summary, reporter, options.instancesIntervalMs),
   })
 }
 
-function report(summary: ReconcileSummary<DynaKube>, reporter: DynaKubeReporter): ReconcileReport<DynaKube> {
+function report(
+  summary: ReconcileSummary<DynaKube>,
+  reporter: DynaKubeReporter,
+  instancesIntervalMs: number | undefined,
+): ReconcileReport<DynaKube> {
   const { before, changes, failures, isDeleting, isReady, clock } = summary
   if (isDeleting) return { keepsStatus: true }
   // The tenant will be back, and what was found out half is not worth a write. What failed before counts more.
@@ -71,7 +76,9 @@ function report(summary: ReconcileSummary<DynaKube>, reporter: DynaKubeReporter)
   const isChanged = !isJsonEqual(before.status ?? {}, reporter.status)
   if (isChanged) reporter.update({ updatedTimestamp: formatTime(clock.now()) })
   const events = changeEvents({ before: before.status?.phase, after: reporter.status?.phase, changes })
-  return { events, requeueAfterMs: isChanged ? REQUEUE.changedMs : REQUEUE.unchangedMs }
+  const usualMs = isChanged ? REQUEUE.changedMs : REQUEUE.unchangedMs
+  const requeueAfterMs = Math.min(usualMs, instancesDueMs(reporter, summary, instancesIntervalMs) ?? usualMs)
+  return { events, requeueAfterMs }
 }
 
 /** Objects in other namespaces and the Service of gateways never had a hash. */

@@ -1,4 +1,5 @@
-import type { Pod } from '@reeve/kube'
+import type { Pod, Stored } from '@reeve/kube'
+import type { CacheReader } from '@reeve/runtime'
 import { SimulatedClock } from '@reeve/runtime/testing'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec, DynaKubeStatus } from '../../../../api/latest.ts'
@@ -6,7 +7,7 @@ import { dynakube } from '../../../../api/testing/build.ts'
 import type { DynaKubeContext } from '../../dynakube-component.ts'
 import { KNOWN_STATUS } from '../../testing/render-input.ts'
 import { reporterOf } from '../../testing/reporter.ts'
-import { AGENT_PODS, instances } from './instances.ts'
+import { AGENT_PODS, instances, instancesDueMs } from './instances.ts'
 import { oneAgentLabels } from './one-agent.ts'
 
 const { all: labels } = oneAgentLabels(dynakube({ oneAgent: { hostMonitoring: {} } }))
@@ -48,6 +49,35 @@ describe('the pods of agents', () => {
       spec: { nodeName: 'node-1' },
       status: { hostIP: '10.0.0.1' },
     })
+  })
+})
+
+describe('a change of the pod of an agent', () => {
+  // Nothing that a server adds is read.
+  const stored = pod as Stored<Pod>
+  const modified = (change: Partial<Pod>) =>
+    AGENT_PODS.predicate({ type: 'modified', previous: stored, object: { ...stored, ...change } as Stored<Pod> })
+
+  it('reconciles when the status would list it differently', () => {
+    expect(AGENT_PODS.predicate({ type: 'added', object: stored })).toBe(true)
+    expect(AGENT_PODS.predicate({ type: 'deleted', object: stored })).toBe(true)
+    expect(modified({ spec: { nodeName: 'node-2', containers: [] } })).toBe(true)
+    expect(modified({ status: { hostIP: '10.0.0.2' } })).toBe(true)
+    expect(modified({ metadata: { ...pod.metadata, labels: {} } })).toBe(true)
+  })
+
+  it('causes nothing when only its phase changes, or while it has no node', () => {
+    expect(modified({ status: { ...pod.status, phase: 'Failed' } })).toBe(false)
+    const unscheduled: Stored<Pod> = { ...stored, spec: { containers: [] } }
+    expect(AGENT_PODS.predicate({ type: 'added', object: unscheduled })).toBe(false)
+    expect(AGENT_PODS.predicate({ type: 'deleted', object: unscheduled })).toBe(false)
+  })
+
+  it('reconciles the DynaKube that created it, unless that is gone', () => {
+    const cacheOf = (found: unknown) => ({ get: () => found }) as unknown as CacheReader
+    const owner = dynakube({ oneAgent: { hostMonitoring: {} } })
+    expect(AGENT_PODS.map(stored, cacheOf(owner))).toEqual([{ namespace: 'dynatrace', name: owner.metadata.name }])
+    expect(AGENT_PODS.map(stored, cacheOf(undefined))).toEqual([])
   })
 })
 
@@ -98,6 +128,18 @@ describe('the status of agents', () => {
   it('is not compared more often than agreed', () => {
     expect(report([on('node-2')], told(first, 6))?.instances).toEqual(first)
     expect(Object.keys(report([on('node-2')], told(first, 5))?.instances ?? {})).toEqual(['node-2'])
+  })
+
+  it('is written at the end of the interval when agents changed within it', () => {
+    const clock = new SimulatedClock({ startMs: Date.UTC(2030, 0, 1, 0, 10) })
+    const due = (pods: readonly Pod[], minute: number) => {
+      const reporter = reporterOf(dynakube(hosts, { status: told(first, minute) }), clock)
+      // Of the cache only pods are read.
+      return instancesDueMs(reporter, { clock, cache: { list: () => pods } as unknown as CacheReader }, 5 * MINUTE)
+    }
+    expect(due([on('node-2')], 7)).toBe(2 * MINUTE)
+    expect(due([on('node-1')], 7)).toBeUndefined()
+    expect(due([on('node-2')], 5)).toBeUndefined()
   })
 
   it('is not written for a time stamp alone', () => {
