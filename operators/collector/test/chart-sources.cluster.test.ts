@@ -120,7 +120,7 @@ describe.skipIf(helmPath === undefined)('a chart source (skipped where there is 
     expect(second.status?.valuesDigest).not.toBe(first.status?.valuesDigest)
   })
 
-  test('that is down is replaced by the cache, and that is said', async () => {
+  test('that is down is replaced by the cache, which the status names', async () => {
     await tenants.create('down', 'replicas: 0', { spec: { cluster: 'repository' } })
     await stage.untilPhase('down', 'Available', 1)
     await server.stop()
@@ -128,7 +128,7 @@ describe.skipIf(helmPath === undefined)('a chart source (skipped where there is 
     await stage.untilPhase('down', 'Available', 2)
     expect((await stage.client.get(Deployments, tenants.releaseOf('down'))).spec?.replicas).toBe(1)
     expect(await tenants.untilReason('down', 'Progressing', 'ChartFromCache')).toMatch(
-      /the cached chart is used: .*127/,
+      /using the cached chart: .*127/,
     )
     // What was never fetched cannot come from the cache, and what runs is left as it is.
     await tenants.patch('down', { collector: { version: '1.0.0' } })
