@@ -1,4 +1,4 @@
-/** Every point of every pattern for the good operators of the catalogue, and a minute's look at the broken ones. */
+/** Every point of every pattern for the good operators of the catalogue. */
 import { expect, it } from 'vitest'
 import { divergenceText, explore } from '../src/index.ts'
 import { good } from './catalogue/good.ts'
