@@ -127,9 +127,7 @@ describe.skipIf(helmPath === undefined)('a chart source (skipped where there is 
     await tenants.configure('down', 'replicas: 1')
     await stage.untilPhase('down', 'Available', 2)
     expect((await stage.client.get(Deployments, tenants.releaseOf('down'))).spec?.replicas).toBe(1)
-    expect(await tenants.untilReason('down', 'Progressing', 'ChartFromCache')).toMatch(
-      /using the cached chart: .*127/,
-    )
+    expect(await tenants.untilReason('down', 'Progressing', 'ChartFromCache')).toMatch(/using the cached chart: .*127/)
     // What was never fetched cannot come from the cache, and what runs is left as it is.
     await tenants.patch('down', { collector: { version: '1.0.0' } })
     expect(await tenants.untilReason('down', 'Degraded', 'HelmChartUnreachable')).toContain(server.repository)

@@ -37,11 +37,14 @@ export function modesSuite(at: () => ControllersStage): void {
     })
 
     it('has agents on its nodes where hosts are observed', async () => {
-      expect((await agents('classic')).status).toMatchObject({ desiredNumberScheduled: 2, numberReady: 2 })
-      expect((await agents('hosts')).status).toMatchObject({ desiredNumberScheduled: 2, numberReady: 2 })
       const { client, namespace } = at()
-      const logs = await client.get(DaemonSets, { namespace, name: 'logs-logmonitoring' })
-      expect(logs.status).toMatchObject({ desiredNumberScheduled: 2, numberReady: 2 })
+      for (const name of ['classic-oneagent', 'hosts-oneagent', 'logs-logmonitoring']) {
+        // A phase is derived from what the DaemonSet controller has counted so far.
+        await until(`${name} on two nodes`, async () => {
+          const { status } = await client.get(DaemonSets, { namespace, name })
+          return status?.desiredNumberScheduled === 2 && status.numberReady === 2
+        })
+      }
     })
 
     it('mounts the file system of the host in classic mode, and storage of its own in the others', async () => {
