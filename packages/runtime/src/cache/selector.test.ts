@@ -34,6 +34,12 @@ test.each([
   expect(labelMatcher(selector)(labelled(labels))).toBe(expected)
 })
 
+test('a selector with very many spaces after a key is compiled in linear time', () => {
+  const selector = `app${'\n '.repeat(200_000)}?`
+  expect(labelMatcher(selector)(labelled({ app: 'web' }))).toBe(false)
+  expect(fieldMatcher(selector)(labelled())).toBe(false)
+})
+
 test('a label selector with very many requirements is compiled in one pass', () => {
   const selector = `app=web,${'x in (a, b'.repeat(20_000)}${',!y'.repeat(100_000)}`
   expect(labelMatcher(selector)(labelled({ app: 'db' }))).toBe(false)

@@ -8,7 +8,8 @@ type Labels = Readonly<Record<string, string>>
 type Requirement = (labels: Labels) => boolean
 
 const SET_REQUIREMENT = /^(?<key>\S+)\s+(?<operator>in|notin)\s*\((?<values>[^)]*)\)$/
-const EQUALITY_REQUIREMENT = /^(?<key>[^=!]+?)\s*(?<operator>==|=|!=)\s*(?<value>.*)$/
+// Spaces after the key belong to it until it is trimmed: matching them apart would take quadratic time.
+const EQUALITY_REQUIREMENT = /^(?<key>[^=!]+)(?<operator>==|=|!=)\s*(?<value>.*)$/
 
 /**
  * Compiles a label selector in the API's syntax: `app=web,tier!=db,env in (dev, test),!legacy,owner`.
@@ -54,7 +55,8 @@ function parseLabelRequirement(text: string): Requirement {
   }
   const equality = EQUALITY_REQUIREMENT.exec(text)?.groups
   if (equality !== undefined && !text.startsWith('!')) {
-    const { key = '', operator, value = '' } = equality
+    const { operator, value = '' } = equality
+    const key = (equality.key ?? '').trim()
     return operator === '!='
       ? (labels) => !has(labels, key) || labels[key] !== value
       : (labels) => has(labels, key) && labels[key] === value
