@@ -33,7 +33,7 @@ export function addFileOption(command: Command): Command {
  */
 export function addOutputOption(command: Command): Command {
   return command.addOption(
-    new Option('-o, --output <format>', 'output format: for people or for machines')
+    new Option('-o, --output <format>', 'output format: text or JSON')
       .choices(['text', 'json'])
       .default('text'),
   )

@@ -86,7 +86,7 @@ function configure(cli: Command, operator: string): void {
     .option('--no-dry-run', 'do not ask the cluster by dry runs, which need permission to write')
     .option('--full', 'print objects that would be created as a whole', false)
     .addOption(
-      new Option('-o, --output <format>', 'output format: for people or for machines')
+      new Option('-o, --output <format>', 'output format: text or JSON')
         .choices(['text', 'json'])
         .default('text'),
     )

@@ -81,7 +81,7 @@ describe('the proxy', () => {
   )
 
   it.each(["http://u:p'#@host", '10.0.0.1:3128', 'http://h:port', 'http://u:a b@h', 'http://u:"@h'])(
-    '%s is no URL',
+    '%s is not a URL',
     async (url) => {
       expect(await value(url)).toEqual([expect.stringMatching(/invalid proxy URL/)])
     },
