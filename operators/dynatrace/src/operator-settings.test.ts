@@ -32,7 +32,7 @@ describe('the settings of the operator', () => {
     expect(operatorSettings({ ...POD, RUN_LOCAL: 'true', APP_VERSION: '1.8.1' }).release).toEqual({ version: '1.8.1' })
   })
 
-  it('fall back for what cannot be read (core 59, 60)', () => {
+  it('fall back for what cannot be read', () => {
     const env = { ...POD, LEADER_ELECTION_LEASE_DURATION: 'abc', ONEAGENT_OPERATOR_UPDATE_INTERVAL: '-1' }
     expect(operatorSettings(env).election.leaseDurationMs).toBe(30_000)
     expect(operatorSettings(env).instancesIntervalMs).toBe(300_000)

@@ -33,8 +33,6 @@ export function addFileOption(command: Command): Command {
  */
 export function addOutputOption(command: Command): Command {
   return command.addOption(
-    new Option('-o, --output <format>', 'output format: text or JSON')
-      .choices(['text', 'json'])
-      .default('text'),
+    new Option('-o, --output <format>', 'output format: text or JSON').choices(['text', 'json']).default('text'),
   )
 }

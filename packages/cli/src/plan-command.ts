@@ -86,9 +86,7 @@ function configure(cli: Command, operator: string): void {
     .option('--no-dry-run', 'do not ask the cluster by dry runs, which need permission to write')
     .option('--full', 'print objects that would be created as a whole', false)
     .addOption(
-      new Option('-o, --output <format>', 'output format: text or JSON')
-        .choices(['text', 'json'])
-        .default('text'),
+      new Option('-o, --output <format>', 'output format: text or JSON').choices(['text', 'json']).default('text'),
     )
     .option('--kubeconfig <path>', 'path of the kubeconfig (default: KUBECONFIG, the pod, or ~/.kube/config)')
     .option('--context <name>', 'context of the kubeconfig')

@@ -82,7 +82,7 @@ describe.skipIf(missingRights())('a driver that is started again', () => {
     expect(await node.mounts()).toEqual([])
   })
 
-  it('is its own registrar and liveness probe if it is told to', async () => {
+  it('is its own registrar and liveness probe if its flags say so', async () => {
     await using node = await csiNode()
     const registrations = join(node.data, '..')
     const flags = ['--kubelet-registration-path=/node/csi.sock', `--plugin-registration-path=${registrations}`]

@@ -86,7 +86,7 @@ describe('a tenant that asks for patience', () => {
   it.each([
     ['busy', { kind: 'status', status: 503 }],
     ['limited', { kind: 'rate-limit', retryAfterSeconds: null }],
-  ] as const)('is asked again in a minute, and nothing is told: %s', async (name, fault) => {
+  ] as const)('is called again after a minute, without an error: %s', async (name, fault) => {
     await stage.create(name, hosts)
     await running(stage, name)
     const before = (await stage.read(name)).status

@@ -35,7 +35,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     expect(namespaces).toEqual(new Set([undefined, NAMESPACE]))
   })
 
-  it('registers the webhooks as the code means them, and leaves the failure policy to the API (42)', async () => {
+  it('registers the webhooks as the code means them, and leaves the failure policy to the API', async () => {
     const rendered = find(await render(), 'ValidatingWebhookConfiguration', WEBHOOK_NAME)
     const service = (path: string) => ({ service: { namespace: NAMESPACE, name: WEBHOOK_NAME, path } })
     expect(rendered?.webhooks).toEqual(validatingConfiguration(service).webhooks)
@@ -76,7 +76,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     }
   })
 
-  it('runs two replicas apart from each other, or one (41)', async () => {
+  it('runs two replicas apart from each other, or one', async () => {
     const two = await render()
     expect(webhookOf(two).deployment?.spec?.replicas).toBe(2)
     expect(webhookOf(two).pod?.topologySpreadConstraints).toHaveLength(2)
@@ -102,7 +102,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     expect(pod).not.toHaveProperty('hostNetwork')
   })
 
-  it('tells the server its ports and what was installed (3)', async () => {
+  it('tells the server its ports and what was installed', async () => {
     const { container, env } = webhookOf(
       await render('webhook.ports.server=9443', 'webhook.ports.metrics=9383', 'csidriver.enabled=false'),
     )
@@ -140,7 +140,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
   it.each([
     ['rbac.activeGate.create=false', /rbac\.kubernetesMonitoring\.create.*rbac\.activeGate\.create/],
     ['rbac.kubernetesMonitoring.create=false', /rbac\.kspm\.create.*rbac\.kubernetesMonitoring\.create/],
-  ])('refuses %s and names both values (5)', async (value, message) => {
+  ])('refuses %s and names both values', async (value, message) => {
     await expect(render(value)).rejects.toThrow(message)
   })
 
@@ -155,11 +155,11 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
       ['--api-versions', 'security.openshift.io/v1'],
       'registry.connect.redhat.com/dynatrace/dynatrace-operator:v0.1.0',
     ],
-  ])('takes the image from %s (4, 6)', async (_, values, flags, image) => {
+  ])('takes the image from %s', async (_, values, flags, image) => {
     expect(webhookOf(await renderWithoutCrds(values, flags)).container?.image).toBe(image)
   })
 
-  it('allows the use of security context constraints on OpenShift only (4)', async () => {
+  it('allows the use of security context constraints on OpenShift only', async () => {
     const rules = async (...values: string[]) =>
       JSON.stringify(rulesOf(await render(...values), 'ClusterRole', WEBHOOK_NAME))
     expect(await rules()).not.toContain('securitycontextconstraints')
@@ -167,7 +167,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     expect(await rules('olm=true')).toContain('securitycontextconstraints')
   })
 
-  it('passes on debug logs and the pull secret (48, 53)', async () => {
+  it('passes on debug logs and the pull secret', async () => {
     const { env, pod } = webhookOf(await render('debugLogs=true', 'customPullSecret=s'))
     expect(env.LOG_LEVEL).toBe('debug')
     expect(pod?.imagePullSecrets).toEqual([{ name: 's' }])

@@ -112,7 +112,7 @@ function review(object: object) {
 const PATH = validationPath('v1beta6', 'DynaKube')
 
 describe('the process', () => {
-  it('is alive but not ready until its certificate comes, then serves, and stops when told to (39, 40, 57)', async () => {
+  it('is alive but not ready until its certificate comes, then serves, and stops when told to', async () => {
     const { child, webhook, health, metrics } = await start()
     await child.until('life', async () => (await httpStatus(health, '/livez')) === 200)
     expect(await httpStatus(health, '/readyz')).toBe(503)

@@ -164,7 +164,7 @@ export const keepsItsFinalizer = byHand('keeps-its-finalizer', {
   },
 })
 
-/** Cleans up outside when it is told of a deletion, and only then. */
+/** Cleans up outside when it sees the event of a deletion, and only then. */
 export const cleansUpOnEvents = byHand('cleans-up-on-events', {
   reconcile: async (hand) => {
     const { place, name, notes, lastEvent } = hand
@@ -227,7 +227,7 @@ export const neverListsAgain = byHand('never-lists-again', { reconcile: goodReco
 /** Waits for ever on a stream that is dead. */
 export const trustsSilence = byHand('trusts-silence', { reconcile: goodReconcile, noticesSilence: false })
 
-/** Goes on when it is told to stop. */
+/** Ignores the signal to stop. */
 export const ignoresStop = byHand('ignores-stop', { reconcile: goodReconcile, stops: false })
 
 /** Names its child after what is declared, and forgets the one before. */

@@ -26,7 +26,7 @@ export interface Habits {
   readonly afterWatchError?: 'relist' | 'resume'
   /** Whether a silent stream is given up. @default true */
   readonly noticesSilence?: boolean
-  /** Whether it stops when it is told to. @default true */
+  /** Whether it stops when its signal aborts. @default true */
   readonly stops?: boolean
   /** Whether a reconcile that failed is repeated. @default true */
   readonly retries?: boolean

@@ -21,7 +21,7 @@ describe('the tenant of a DynaKube', () => {
     ['1.234.5', '1.234.5-raw'],
     ['1.234.5-raw', '1.234.5-raw'],
     ['1.239.14.20220325-164521', '1.239.14-raw'],
-  ])('has images for version %s (28; workloads 24)', (version, tag) => {
+  ])('has images for version %s', (version, tag) => {
     const object = at('https://test-endpoint/api')
     expect(defaultOneAgentImage(object, version)).toBe(`test-endpoint/linux/oneagent:${tag}`)
     expect(defaultActiveGateImage(object, version)).toBe(`test-endpoint/linux/activegate:${tag}`)

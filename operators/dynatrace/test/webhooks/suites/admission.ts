@@ -33,7 +33,7 @@ export function admissionSuite(at: () => WebhookStage): void {
   }
 
   describe('admission', () => {
-    it('denies in every served version, with all problems in one answer (1, 37)', async () => {
+    it('denies in every served version, with all problems in one answer', async () => {
       for (const version of ['v1beta4', 'v1beta5', 'v1beta6']) {
         const object = {
           ...build({ apiUrl: PLACEHOLDER, proxy: { value: '10.0.0.1:3128' } }),
@@ -51,7 +51,7 @@ export function admissionSuite(at: () => WebhookStage): void {
       expect(await refusal(here(edgeConnect()))).toBe('')
     })
 
-    it('needs a collector image in the newest version only: older ones had a default (37)', async () => {
+    it('needs a collector image in the newest version only: older ones had a default', async () => {
       const object = build({ telemetryIngest: {} })
       expect(await refusal(object)).toContain('otelCollector')
       expect(await refusal({ ...object, apiVersion: 'dynatrace.com/v1beta5' })).toBe('')
@@ -64,12 +64,12 @@ export function admissionSuite(at: () => WebhookStage): void {
       await expect(at().client.create(EdgeConnects, here(edgeConnect(proxy)))).rejects.toMatchObject({ status: 400 })
     })
 
-    it('denies an object without a spec (62)', async () => {
+    it('denies an object without a spec', async () => {
       const { spec: _, ...bare } = build({})
       expect(await refusal(bare as KubeObject)).toMatch(/2 errors[\s\S]*missing[\s\S]*not a valid tenant URL/)
     })
 
-    it('looks at other DynaKubes and at namespaces of the cluster (16, 21, 46)', async () => {
+    it('looks at other DynaKubes and at namespaces of the cluster', async () => {
       const { client } = at()
       const selector = { matchLabels: { 'kubernetes.io/metadata.name': 'default' } }
       const rival = build({ oneAgent: { cloudNativeFullStack: { namespaceSelector: selector } } }, { name: 'rival' })
@@ -87,7 +87,7 @@ export function admissionSuite(at: () => WebhookStage): void {
       }
     })
 
-    it('reads the Secret of the proxy, and never repeats what is in it (28)', async () => {
+    it('reads the Secret of the proxy, and never repeats what is in it', async () => {
       const object = build({ proxy: { valueFrom: 'proxy' } })
       expect(await refusal(object)).toContain('the Secret proxy does not exist')
       const store = (stringData: Record<string, string>) => {
@@ -104,11 +104,11 @@ export function admissionSuite(at: () => WebhookStage): void {
       expect(await refusal(object)).toBe('')
     })
 
-    it('wants Istio to be there when it is to be used (31)', async () => {
+    it('wants Istio to be there when it is to be used', async () => {
       expect(await refusal(build({ enableIstio: true }))).toContain('networking.istio.io')
     })
 
-    it('does not let apiUrl change, in whichever version that is tried (5)', async () => {
+    it('does not let apiUrl change, in whichever version that is tried', async () => {
       const { client } = at()
       await client.create(DynaKubes, build({}, { name: 'fixed' }))
       try {
@@ -132,7 +132,7 @@ export function admissionSuite(at: () => WebhookStage): void {
       await expect(invalid).rejects.toMatchObject({ status: 403 })
     })
 
-    it('does not stand in the way of a resource that became invalid: its status and its end (59)', async () => {
+    it('does not stand in the way of a resource that became invalid: its status and its end', async () => {
       const { client, unregister, register, until } = at()
       await unregister()
       const invalid = build({ apiUrl: PLACEHOLDER }, { name: 'invalid' })
@@ -173,7 +173,7 @@ export function admissionSuite(at: () => WebhookStage): void {
       expect(stderr).toMatch(/Warning: .*memory/)
     })
 
-    it('shows warnings and goes on, and lists both kinds by their category (34, 49)', async () => {
+    it('shows warnings and goes on, and lists both kinds by their category', async () => {
       const object = build({ activeGate: { capabilities: ['routing'] } }, { name: 'warned' })
       const old = { ...object, apiVersion: 'dynatrace.com/v1beta5' }
       const { code, stdout, stderr } = await kubectl(at(), ['apply', '-f', '-'], old)

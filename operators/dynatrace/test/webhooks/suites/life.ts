@@ -52,7 +52,7 @@ export function lifeSuite(at: () => WebhookStage): void {
   const served = () => readFile(join(at().directory, 'tls.crt'), 'utf8')
 
   describe('the life of the webhook server', () => {
-    it('goes on without one failed request while authority and certificate are replaced (47)', async () => {
+    it('goes on without one failed request while authority and certificate are replaced', async () => {
       const before = await secret()
       const stop = new AbortController()
       const failures: unknown[] = []
