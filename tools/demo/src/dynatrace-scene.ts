@@ -30,8 +30,8 @@ const told = (resource: Resource<DynaKube> | Resource<EdgeConnect>): Told => ({
   resource: resource as Resource<Narrated>,
   tell({ status }) {
     const word = status?.phase ?? 'Created'
-    const trouble = status?.conditions?.find((condition) => condition.status === 'False' && condition.message)
-    return { word, colour: colourOf(word), detail: trouble?.message ?? '' }
+    const failing = status?.conditions?.find((condition) => condition.status === 'False' && condition.message)
+    return { word, colour: colourOf(word), detail: failing?.message ?? '' }
   },
 })
 
@@ -134,7 +134,7 @@ async function untilRunning<T extends DynaKube | EdgeConnect>(
 }
 
 function stateOf({ kind, metadata, status }: DynaKube | EdgeConnect): string {
-  const troubles = (status?.conditions ?? []).filter((condition) => condition.status !== 'True')
-  const reasons = troubles.map(({ type, message }) => `${type}: ${message}`)
+  const failing = (status?.conditions ?? []).filter((condition) => condition.status !== 'True')
+  const reasons = failing.map(({ type, message }) => `${type}: ${message}`)
   return [`${kind} ${metadata.name} is ${status?.phase ?? 'unknown'}`, ...reasons].join('; ')
 }

@@ -29,7 +29,7 @@ function configure(program: Command): void {
     .description(
       `Runs an HTTPS server that responds like a Dynatrace tenant, until SIGTERM: tokens with scopes,
 connection info, versions, settings, events, EdgeConnects, code modules to download and a registry with images. What is
-created is found again; nothing outlives the process. Its page shows the calls it receives and has switches for trouble.`,
+created is found again; nothing outlives the process. Its page shows the calls it receives and has buttons that inject faults.`,
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 takes a free one', port, 8443)
@@ -47,7 +47,7 @@ created is found again; nothing outlives the process. Its page shows the calls i
 Examples:
   dynatrace-operator simulate-tenant --print-manifest --public-host simulator.example.internal --host 0.0.0.0
   dynatrace-operator simulate-tenant --tenant abc12345 --tenant def67890 --token-file tokens.yaml
-  curl --cacert ca.pem https://localhost:8443/control/trouble -H 'content-type: application/json' \\
+  curl --cacert ca.pem https://localhost:8443/control/faults -H 'content-type: application/json' \\
     -d '{"kind":"rate-limit","operation":"token-lookup","times":3}'`,
     )
 }

@@ -133,7 +133,7 @@ describe.skipIf(missing)('a download that fails', () => {
 
   it('is repeated when the connection breaks', async () => {
     await using container = await initContainer(tenant.input())
-    tenant.simulator.trouble.add({ kind: 'cut', operation: 'agent-download', afterBytes: 300_000, times: 1 })
+    tenant.simulator.faults.add({ kind: 'cut', operation: 'agent-download', afterBytes: 300_000, times: 1 })
     const { code, log } = await container.run(bootstrap(`--version=${tenant.version}`))
     expect([code, log]).toEqual([0, expect.stringContaining('retrying the download')])
   })

@@ -93,7 +93,7 @@ describe('a version in the status that cannot be parsed', () => {
     const before = await hashOf('spoilt')
     const patch = { status: { oneAgent: { version: '1.2' } } }
     const failing = { kind: 'status', status: 500, tenant: 'spoilt', path: 'metainfo' } as const
-    const fault = stage.simulator.trouble.add(failing)
+    const fault = stage.simulator.faults.add(failing)
     await stage.client.patch(DynaKubes, key('spoilt'), { type: 'merge', patch }, { subresource: 'status' })
     await stage.look('spoilt')
     await isTold('spoilt', 'OneAgentDaemonSet', 'DaemonSetGenerationFailed')

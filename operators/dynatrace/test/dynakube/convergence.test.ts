@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 afterEach(async () => {
-  stage.simulator.trouble.clear()
+  stage.simulator.faults.clear()
   await stage.deleteIfThere()
   await stage.pass(MINUTE)
 })
@@ -53,49 +53,49 @@ async function askAgain(): Promise<void> {
 
 describe('a tenant that cannot be reached', () => {
   it('during an installation is reported, and the installation continues afterwards', async () => {
-    const trouble = stage.simulator.trouble.add({ kind: 'cut' })
+    const fault = stage.simulator.faults.add({ kind: 'cut' })
     await stage.create(FULL)
     await stage.untilPhase('Error')
     expect(await stage.condition('Tokens')).toMatchObject({ status: 'False', reason: 'TokenError' })
     await stage.pass(30 * MINUTE)
-    trouble.remove()
+    fault.remove()
     await expectFresh()
   })
 
   it('while everything runs deletes nothing, and is reported', async () => {
     await installed(FULL)
     const before = objectsOf(stage)
-    const trouble = stage.simulator.trouble.add({ kind: 'cut' })
+    const fault = stage.simulator.faults.add({ kind: 'cut' })
     await askAgain()
     await stage.pass(60 * MINUTE)
     expect(differences(before, objectsOf(stage)).map(formatDifference)).toEqual([])
     expect((await stage.read()).status?.phase).toBe('Error')
     expect(await stage.condition('Tokens')).toMatchObject({ status: 'False' })
-    trouble.remove()
+    fault.remove()
     await expectFresh()
   })
 
   it('for maintenance changes nothing at all', async () => {
     await installed(FULL)
     const { resourceVersion } = (await stage.read()).metadata
-    const trouble = stage.simulator.trouble.add({ kind: 'status', status: 503 })
+    const fault = stage.simulator.faults.add({ kind: 'status', status: 503 })
     await stage.pass(60 * MINUTE)
     expect((await stage.read()).metadata.resourceVersion).toBe(resourceVersion)
-    trouble.remove()
+    fault.remove()
     await expectFresh()
   })
 
   it.each(['agent-connection-info', 'gateway-connection-info', 'active-gate-token', 'process-module-config'])(
     'for %s only holds back what needs that',
     async (operation) => {
-      const trouble = stage.simulator.trouble.add({ kind: 'status', status: 500, operation })
+      const fault = stage.simulator.faults.add({ kind: 'status', status: 500, operation })
       await stage.create(FULL)
       await stage.untilPhase('Error')
       expect(await stage.condition('Tokens')).toMatchObject({ status: 'True' })
       const failing = (await stage.read()).status?.conditions?.filter(({ status }) => status === 'False') ?? []
       expect(failing.map(({ reason }) => reason)).toContain('DynatraceApiError')
       await stage.pass(10 * MINUTE)
-      trouble.remove()
+      fault.remove()
       await expectFresh()
     },
   )

@@ -43,7 +43,7 @@ describe('when everything fails', () => {
   it('everything is attempted and reported', async () => {
     const calls = ['gateway-latest-version', 'agent-connection-info', 'settings-list']
     for (const operation of calls) {
-      stage.simulator.trouble.add({ kind: 'status', status: 500, tenant: 'broken', operation, message: operation })
+      stage.simulator.faults.add({ kind: 'status', status: 500, tenant: 'broken', operation, message: operation })
     }
     const service = { spec: { ports: [{ port: 80 }] } }
     await occupy(Secrets, 'Secret', 'broken-kspm-token')
@@ -86,17 +86,17 @@ describe('a tenant that asks for patience', () => {
   it.each([
     ['busy', { kind: 'status', status: 503 }],
     ['limited', { kind: 'rate-limit', retryAfterSeconds: null }],
-  ] as const)('is called again after a minute, without an error: %s', async (name, fault) => {
+  ] as const)('is called again after a minute, without an error: %s', async (name, response) => {
     await stage.create(name, hosts)
     await running(stage, name)
     const before = (await stage.read(name)).status
     stage.pass(16 * MINUTE)
-    const trouble = stage.simulator.trouble.add({ ...fault, tenant: name, operation: 'agent-connection-info' })
+    const fault = stage.simulator.faults.add({ ...response, tenant: name, operation: 'agent-connection-info' })
     const record = await stage.look(name)
     expect(record.outcome).toBe('requeue_after')
     expect((record.nextRunMs ?? 0) - record.startedMs).toBeLessThan(2 * MINUTE)
     expect((await stage.read(name)).status).toEqual(before)
-    trouble.remove()
+    fault.remove()
   })
 })
 
@@ -111,11 +111,11 @@ describe('a tenant that asks for patience with some call', () => {
       await stage.look('picky')
       const { status } = await stage.read('picky')
       stage.pass(16 * MINUTE)
-      const trouble = stage.simulator.trouble.add({ kind: 'status', status: 503, tenant: 'picky', operation })
+      const fault = stage.simulator.faults.add({ kind: 'status', status: 503, tenant: 'picky', operation })
       const { outcome, nextRunMs = 0, startedMs, durationMs } = await stage.look('picky')
       expect([operation, outcome, nextRunMs - startedMs - durationMs]).toEqual([operation, 'requeue_after', MINUTE])
       expect((await stage.read('picky')).status).toEqual(status)
-      trouble.remove()
+      fault.remove()
     }
   })
 })
@@ -133,19 +133,19 @@ describe('a certificate that cannot be made', () => {
 describe('a tenant of which a part asks for patience', () => {
   it('after another part has failed is an error', async () => {
     const fail = (status: number, operation: string) =>
-      stage.simulator.trouble.add({ kind: 'status', status, tenant: 'halved', operation })
-    const troubles = [fail(500, 'gateway-connection-info'), fail(503, 'agent-connection-info')]
+      stage.simulator.faults.add({ kind: 'status', status, tenant: 'halved', operation })
+    const faults = [fail(500, 'gateway-connection-info'), fail(503, 'agent-connection-info')]
     await stage.create('halved', { ...hosts, ...gateway }, WITHOUT_KEY)
     await inError(stage, 'halved')
     expect(await stage.condition('halved', 'ActiveGateConnectionInfo')).toMatchObject({ reason: 'DynatraceApiError' })
-    for (const trouble of troubles) trouble.remove()
+    for (const fault of faults) fault.remove()
     await settled(stage, 'halved')
   })
 })
 
 describe('a version that cannot be asked for', () => {
   it('is an error when there is none yet', async () => {
-    const trouble = stage.simulator.trouble.add({
+    const fault = stage.simulator.faults.add({
       kind: 'status',
       status: 500,
       tenant: 'first',
@@ -154,7 +154,7 @@ describe('a version that cannot be asked for', () => {
     await stage.create('first', hosts)
     await inError(stage, 'first')
     expect(await stage.condition('first', 'OneAgentVersion')).toMatchObject({ reason: 'DynatraceApiError' })
-    trouble.remove()
+    fault.remove()
     await settled(stage, 'first')
   })
 
@@ -165,10 +165,10 @@ describe('a version that cannot be asked for', () => {
       (await find(stage, StatefulSets, 'later-activegate'))?.spec?.template?.spec?.containers[0]?.image
     const before = await imageOf()
     const operation = 'gateway-latest-version'
-    const trouble = stage.simulator.trouble.add({ kind: 'status', status: 500, tenant: 'later', operation })
+    const fault = stage.simulator.faults.add({ kind: 'status', status: 500, tenant: 'later', operation })
     stage.pass(16 * MINUTE)
     const record = await stage.look('later')
-    trouble.remove()
+    fault.remove()
     expect(record.outcome).toBe('requeue_after')
     expect(before).toMatch(/\/linux\/activegate:/)
     expect(await imageOf()).toBe(before)

@@ -87,12 +87,12 @@ describe('a DynaKube', () => {
 
   it('that is edited during a reconcile does not lose what the tenant returned', async () => {
     const operation = 'agent-connection-info'
-    const trouble = stage.simulator.trouble.add({ kind: 'slow', delayMs: 500, tenant: 'hasty', operation })
+    const fault = stage.simulator.faults.add({ kind: 'slow', delayMs: 500, tenant: 'hasty', operation })
     await stage.create('hasty', hosts)
     await stage.until('a look', () => operations(stage, 'hasty').includes('token-lookup'))
     await stage.edit('hasty', { metadata: { annotations: { edited: 'meanwhile' } } })
     await settled(stage, 'hasty')
-    trouble.remove()
+    fault.remove()
     await stage.look('hasty')
     expect(operations(stage, 'hasty').filter((one) => one === operation)).toHaveLength(1)
     const outcomes = stage.records.filter(({ key: { name } }) => name === 'hasty').map(({ outcome }) => outcome)

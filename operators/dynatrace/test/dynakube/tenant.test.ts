@@ -145,21 +145,21 @@ describe('a tenant', () => {
   })
 
   it('that is busy is left in peace, and nothing is said about it', async () => {
-    const trouble = stage.simulator.trouble.add({ kind: 'status', status: 503, tenant: 'busy' })
+    const fault = stage.simulator.faults.add({ kind: 'status', status: 503, tenant: 'busy' })
     await stage.create('busy', hosts)
     const record = await stage.look('busy')
     expect(record.outcome).toBe('requeue_after')
     expect((await stage.read('busy')).status).toBeUndefined()
-    trouble.remove()
+    fault.remove()
   })
 
   it('behind a broken proxy is an error', async () => {
-    const trouble = stage.simulator.trouble.add({ kind: 'status', status: 503, body: 'html', tenant: 'broken' })
+    const fault = stage.simulator.faults.add({ kind: 'status', status: 503, body: 'html', tenant: 'broken' })
     await stage.create('broken', hosts)
     await inError('broken')
     const record = stage.records.find(({ key: { name }, error }) => name === 'broken' && error !== undefined)
     expect([record?.outcome, record?.error]).toEqual(['error', expect.stringContaining('HTTP status 503')])
-    trouble.remove()
+    fault.remove()
     await settled('broken')
   })
 
@@ -218,10 +218,10 @@ describe('versions', () => {
     await stage.create('pinned', hosts)
     await settled('pinned')
     const { version } = (await agent('pinned')) ?? {}
-    const trouble = stage.simulator.trouble.add({ kind: 'status', status: 500, tenant: 'pinned', path: 'metainfo' })
+    const fault = stage.simulator.faults.add({ kind: 'status', status: 500, tenant: 'pinned', path: 'metainfo' })
     stage.pass(16 * MINUTE)
     await stage.look('pinned')
-    trouble.remove()
+    fault.remove()
     expect((await agent('pinned'))?.version).toBe(version)
     expect((await stage.read('pinned')).status?.phase).not.toBe('Error')
   })

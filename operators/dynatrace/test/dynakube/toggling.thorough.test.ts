@@ -17,7 +17,7 @@ beforeAll(async () => {
   stage = await setClosedStage()
   stage.tenant.connectionInfo.setZone('north', ['https://north.example.com/communication'])
   // The cluster stays unknown: an entity that was found once stays in the status for good.
-  stage.simulator.trouble.add({ kind: 'status', status: 500, operation: 'settings-create' })
+  stage.simulator.faults.add({ kind: 'status', status: 500, operation: 'settings-create' })
   for (const [name, data] of Object.entries(USER_SECRETS)) await stage.addSecret(name, data)
   await stage.client.create(ConfigMaps, {
     apiVersion: 'v1',

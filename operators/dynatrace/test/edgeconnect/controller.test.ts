@@ -221,11 +221,11 @@ describe('an EdgeConnect of the operator', () => {
   })
 
   it('goes from the tenant before it goes from the cluster', async () => {
-    const trouble = stage.simulator.trouble.add({ kind: 'status', status: 500, operation: 'edge-connect-delete' })
+    const fault = stage.simulator.faults.add({ kind: 'status', status: 500, operation: 'edge-connect-delete' })
     await stage.client.delete(EdgeConnects, key('made'))
     await stage.until('a failed try', () => calls('edge-connect-delete').length > 0)
     expect((await read('made')).metadata.finalizers).toEqual(['server'])
-    trouble.remove()
+    fault.remove()
     await stage.until('nothing left', () => known().length === 0)
     await stage.until('the resource gone', isGone('made'))
     expect(stage.simulator.tenant(TENANT).settings.list()).toEqual([])
@@ -279,7 +279,7 @@ describe('an EdgeConnect of the operator', () => {
     await create('kept', { hostPatterns: ['a'] }, { provisioner: true })
     await stage.until('the Deployment', isDeployed('kept'))
     const failing = { kind: 'status', status: 500, tenant: TENANT, operation: 'edge-connect-delete' } as const
-    const fault = stage.simulator.trouble.add(failing)
+    const fault = stage.simulator.faults.add(failing)
     const patch = { spec: { oauth: { provisioner: false } } }
     await stage.client.patch(EdgeConnects, key('kept'), { type: 'merge', patch })
     await stage.until('an error', async () => (await read('kept')).status?.phase === 'Error')

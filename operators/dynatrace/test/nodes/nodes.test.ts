@@ -110,10 +110,10 @@ describe('a node that is gone', () => {
 
   it('is remembered as long as the tenant fails, which fails the reconcile', async () => {
     await twoNodes()
-    const trouble = stage.simulator.trouble.add({ kind: 'status', status: 500, operation: 'events' })
+    const fault = stage.simulator.faults.add({ kind: 'status', status: 500, operation: 'events' })
     expect((await stage.remove('a')).outcome).toBe('error')
     expect(await entries()).toEqual(['a', 'b'])
-    trouble.remove()
+    fault.remove()
     stage.pass(11 * MINUTE)
     await stage.touch('b')
     expect([events().length, await entries()]).toEqual([1, ['b']])
@@ -137,7 +137,7 @@ describe('a node that is gone', () => {
 describe('a tenant without these calls', () => {
   it.each(['hosts', 'events'])('fails nothing when it has no %s', async (operation) => {
     await twoNodes()
-    stage.simulator.trouble.add({ kind: 'status', status: 404, operation })
+    stage.simulator.faults.add({ kind: 'status', status: 404, operation })
     expect((await stage.touch('a', { unschedulable: true })).outcome).toBe('success')
     expect((await stage.remove('a')).outcome).toBe('success')
     expect([events().length, await entries()]).toEqual([0, ['b']])
@@ -147,10 +147,10 @@ describe('a tenant without these calls', () => {
 describe('a tenant that is busy', () => {
   it('is tried again later', async () => {
     await twoNodes()
-    const trouble = stage.simulator.trouble.add({ kind: 'status', status: 503, operation: 'events' })
+    const fault = stage.simulator.faults.add({ kind: 'status', status: 503, operation: 'events' })
     expect((await stage.touch('a', { unschedulable: true })).outcome).toBe('error')
     expect((await entry('a')).marked).toBe('0001-01-01T00:00:00Z')
-    trouble.remove()
+    fault.remove()
     expect((await stage.touch('a')).outcome).toBe('success')
     expect(events()).toHaveLength(1)
   })
@@ -250,12 +250,12 @@ describe('the ConfigMap', () => {
     const seen = new Date(stage.nowMs()).toISOString()
     const data = Object.fromEntries(lost.map((name) => [name, JSON.stringify({ seen, ip: '10.0.0.9' })]))
     await stage.runAgents({ a: '10.0.0.1', b: '10.0.0.2', 'lost-7': '10.0.0.9', 'lost-8': '10.0.0.9' })
-    const trouble = stage.simulator.trouble.add({ kind: 'unauthorized', operation: 'hosts' })
+    const fault = stage.simulator.faults.add({ kind: 'unauthorized', operation: 'hosts' })
     await stage.tamper({ data, metadata: { annotations: { [PRUNED_ANNOTATION]: null } } })
     for (const outcome of ['error', 'error', 'error']) expect((await stage.touch('b')).outcome).toBe(outcome)
     expect(await entries()).toEqual(['a', 'b', 'lost-7', 'lost-8'])
     expect(calls('hosts')).toBe(3)
-    trouble.remove()
+    fault.remove()
     expect((await stage.touch('b')).outcome).toBe('success')
     expect(await entries()).toEqual(['a', 'b'])
   })

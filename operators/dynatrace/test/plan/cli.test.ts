@@ -186,12 +186,12 @@ describe('plan with a kubeconfig', () => {
   })
 
   it('reports that the tenant is overloaded', async () => {
-    simulator.trouble.add({ kind: 'rate-limit', times: 100 })
+    simulator.faults.add({ kind: 'rate-limit', times: 100 })
     try {
       const { code, stdout } = await plan(dynakube(), 'admin')
       expect([code, stdout]).toEqual([1, expect.stringContaining('is unavailable (429)')])
     } finally {
-      simulator.trouble.clear()
+      simulator.faults.clear()
     }
   })
 

@@ -113,5 +113,5 @@ test.each([
 
 test('shows examples in its help', async () => {
   const { code, stdout } = await runCli(['help', 'simulate-tenant'])
-  expect([code, stdout]).toEqual([0, expect.stringContaining('/control/trouble')])
+  expect([code, stdout]).toEqual([0, expect.stringContaining('/control/faults')])
 })

@@ -91,11 +91,11 @@ test('only the newest calls are remembered', async () => {
 })
 
 test('a client that goes away leaves an entry and nothing else', async () => {
-  simulator.trouble.add({ kind: 'slow', delayMs: 60_000 })
+  simulator.faults.add({ kind: 'slow', delayMs: 60_000 })
   const gone = new AbortController()
   const call = callApi(simulator, INFO, { signal: gone.signal })
   call.catch(() => undefined)
-  await expect.poll(() => simulator.trouble.list()[0]?.struck, { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => simulator.faults.list()[0]?.injected, { timeout: 20_000 }).toBe(1)
   gone.abort()
   await expect(call).rejects.toThrow(/abort/)
   await expect.poll(() => simulator.calls(), { timeout: 20_000 }).toMatchObject([{ status: 0 }])
@@ -111,12 +111,12 @@ test('closing answers what is under way, then nobody is left', async () => {
   await expect(callApi(simulator, INFO)).rejects.toThrow(/ECONNREFUSED/)
 })
 
-test('closing does not wait for an answer that trouble delays, not even under a clock that stands still', async () => {
+test('closing does not wait for a response that a fault delays, even when the clock does not advance', async () => {
   await using slow = await startTenantSimulator({ clock: new SimulatedClock() })
-  slow.trouble.add({ kind: 'slow', delayMs: 3_600_000 })
+  slow.faults.add({ kind: 'slow', delayMs: 3_600_000 })
   const call = callApi(slow, INFO)
   call.catch(() => undefined)
-  await expect.poll(() => slow.trouble.list()[0]?.struck, { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => slow.faults.list()[0]?.injected, { timeout: 20_000 }).toBe(1)
   await Promise.all([slow.close(), slow.close()])
   await expect(call).rejects.toThrow(/socket hang up|ECONNRESET/)
 })

@@ -61,51 +61,51 @@ describe('the page', () => {
     expect(simulator.calls()).toEqual([])
   })
 
-  test('makes and clears trouble by its buttons', async () => {
-    const made = await submit('/control/trouble', { preset: 'unavailable', operation: '', tenant: 'other', times: '' })
-    expect([made.status, made.headers.location]).toEqual([303, '/?refresh=0#trouble'])
+  test('adds and clears fault rules by its buttons', async () => {
+    const made = await submit('/control/faults', { preset: 'unavailable', operation: '', tenant: 'other', times: '' })
+    expect([made.status, made.headers.location]).toEqual([303, '/?refresh=0#faults'])
     expect((await callApi(simulator, INFO, { tenant: 'other' })).status).toBe(503)
     expect((await callApi(simulator, INFO)).status).toBe(200)
-    expect((await open('/')).text).toContain('struck 1 times')
-    const [{ id } = { id: 0 }] = simulator.trouble.list()
-    await submit(`/control/trouble/${id}/remove`)
+    expect((await open('/')).text).toContain('injected 1 times')
+    const [{ id } = { id: 0 }] = simulator.faults.list()
+    await submit(`/control/faults/${id}/remove`)
     expect((await callApi(simulator, INFO, { tenant: 'other' })).status).toBe(200)
-    await submit('/control/trouble', { preset: 'cut', times: '3' })
-    expect(simulator.trouble.list()).toMatchObject([{ rule: { kind: 'cut', times: 3 } }])
-    await submit('/control/trouble/clear')
-    expect(simulator.trouble.list()).toEqual([])
+    await submit('/control/faults', { preset: 'cut', times: '3' })
+    expect(simulator.faults.list()).toMatchObject([{ rule: { kind: 'cut', times: 3 } }])
+    await submit('/control/faults/clear')
+    expect(simulator.faults.list()).toEqual([])
     await submit('/control/calls/clear')
     expect(simulator.calls()).toEqual([])
   })
 
   test('does not let the pages of others press its buttons', async () => {
-    const refused = await submit('/control/trouble', { preset: 'cut' }, { origin: 'https://elsewhere.example' })
+    const refused = await submit('/control/faults', { preset: 'cut' }, { origin: 'https://elsewhere.example' })
     expect(refused.status).toBe(403)
-    expect((await submit('/control/trouble', { preset: 'cut' }, { origin: 'null' })).status).toBe(403)
-    expect(simulator.trouble.list()).toEqual([])
+    expect((await submit('/control/faults', { preset: 'cut' }, { origin: 'null' })).status).toBe(403)
+    expect(simulator.faults.list()).toEqual([])
     // Otherwise browsers would hide the origin of the page's own forms.
     expect((await open('/')).headers['referrer-policy']).toBe('same-origin')
-    const own = await submit('/control/trouble/clear', {}, { origin: `https://${simulator.authority}` })
+    const own = await submit('/control/faults/clear', {}, { origin: `https://${simulator.authority}` })
     expect(own.status).toBe(303)
   })
 })
 
 describe('the control API', () => {
-  const post = (body: unknown) => open('/control/trouble', { method: 'POST', body })
+  const post = (body: unknown) => open('/control/faults', { method: 'POST', body })
 
   test('adds, lists and removes rules', async () => {
     const added = await post({ kind: 'rate-limit', operation: 'agent-connection-info', retryAfterSeconds: 3, times: 2 })
     expect([added.status, added.json()]).toMatchObject([201, { id: expect.any(Number) }])
-    expect((await open('/control/trouble')).json()).toMatchObject({
-      trouble: [{ rule: { kind: 'rate-limit', retryAfterSeconds: 3, times: 2 }, struck: 0 }],
+    expect((await open('/control/faults')).json()).toMatchObject({
+      faults: [{ rule: { kind: 'rate-limit', retryAfterSeconds: 3, times: 2 }, injected: 0 }],
     })
     const limited = await callApi(simulator, INFO)
     expect([limited.status, limited.headers['retry-after']]).toEqual([429, '3'])
-    await open(`/control/trouble/${(added.json() as { id: number }).id}`, { method: 'DELETE' })
+    await open(`/control/faults/${(added.json() as { id: number }).id}`, { method: 'DELETE' })
     expect((await callApi(simulator, INFO)).status).toBe(200)
     await post({ kind: 'malformed-json' })
-    await open('/control/trouble', { method: 'DELETE' })
-    expect(simulator.trouble.list()).toEqual([])
+    await open('/control/faults', { method: 'DELETE' })
+    expect(simulator.faults.list()).toEqual([])
   })
 
   test.each([
@@ -118,7 +118,7 @@ describe('the control API', () => {
     [{ kind: 'rate-limit', retryAfterSeconds: null }],
   ])('takes %j as it is', async (rule) => {
     expect((await post(rule)).status).toBe(201)
-    expect(simulator.trouble.list()).toMatchObject([{ rule }])
+    expect(simulator.faults.list()).toMatchObject([{ rule }])
   })
 
   test.each([
@@ -135,7 +135,7 @@ describe('the control API', () => {
   ])('names the field that is wrong: %s', async (path, rule) => {
     const reply = await post(rule)
     expect([reply.status, reply.json()]).toMatchObject([400, { error: { constraintViolations: [{ path }] } }])
-    expect(simulator.trouble.list()).toEqual([])
+    expect(simulator.faults.list()).toEqual([])
   })
 
   test('shows tenants masked, and calls', async () => {

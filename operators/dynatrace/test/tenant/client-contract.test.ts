@@ -29,7 +29,7 @@ afterAll(async () => {
   await scratch[Symbol.asyncDispose]()
 })
 beforeEach(() => {
-  tenant.simulator.trouble.clear()
+  tenant.simulator.faults.clear()
   tenant.simulator.clearCalls()
 })
 
@@ -114,7 +114,7 @@ describe('downloads', () => {
     const file = join(scratch.path, 'resumed.zip')
     const whole = await client.installers.download(codeModules('x64'), TENANT_DEFAULTS.agentVersion, file)
     tenant.simulator.clearCalls()
-    tenant.simulator.trouble.add({ kind: 'cut', operation: 'agent-download', afterBytes: 300_000, times: 1 })
+    tenant.simulator.faults.add({ kind: 'cut', operation: 'agent-download', afterBytes: 300_000, times: 1 })
     const resumed = await client.installers.download(codeModules('x64'), TENANT_DEFAULTS.agentVersion, file)
     expect(resumed).toEqual(whole)
     const calls = tenant.simulator.calls()
@@ -147,7 +147,7 @@ describe('downloads', () => {
 })
 
 describe.each(EVERY_CALL)('$operation', ({ operation, isRepeatable, toleratesSilence = false, run }) => {
-  const add = (fault: Fault & { readonly times?: number }) => tenant.simulator.trouble.add({ ...fault, operation })
+  const add = (fault: Fault & { readonly times?: number }) => tenant.simulator.faults.add({ ...fault, operation })
 
   it('succeeds', async () => {
     await run(context())

@@ -53,7 +53,7 @@ describe('an EdgeConnect', () => {
 
   it.each(['unauthorized', 'missing-scope'] as const)('reports %s', async (kind) => {
     await using tenant = await simulated()
-    tenant.simulator.trouble.add({ kind, operation: 'edge-connect-list' })
+    tenant.simulator.faults.add({ kind, operation: 'edge-connect-list' })
     await expect(tenant.platform().edgeConnects.findByName('office')).rejects.toMatchObject({
       code: 'ENVIRONMENT_API',
       status: kind === 'unauthorized' ? 401 : 403,

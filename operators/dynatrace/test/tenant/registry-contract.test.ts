@@ -101,20 +101,20 @@ describe('the registry client', () => {
         : kind === 'rate-limit'
           ? { kind, retryAfterSeconds: 0 }
           : { kind }
-    tenant.simulator.trouble.add({ ...fault, operation: 'registry-manifest', times: 1 })
+    tenant.simulator.faults.add({ ...fault, operation: 'registry-manifest', times: 1 })
     await using registry = client(tenant)
     const { reference, digest } = newest(PUBLIC)
     expect(await registry.digest(reference)).toBe(digest)
   })
 
   it('does not take half a layer for a whole one', async () => {
-    tenant.simulator.trouble.add({ kind: 'cut', operation: 'registry-blob', afterBytes: 1_000 })
+    tenant.simulator.faults.add({ kind: 'cut', operation: 'registry-blob', afterBytes: 1_000 })
     await using registry = client(tenant)
     const image = await registry.image(newest(PUBLIC).reference, { platform: { os: 'linux', architecture: 'amd64' } })
     const read = async () => {
       for await (const chunk of registry.blob(image, image.manifest.layers.at(-1) ?? image.manifest.config)) void chunk
     }
     await expect(read()).rejects.toMatchObject({ code: 'HTTP_CONNECTION' })
-    tenant.simulator.trouble.clear()
+    tenant.simulator.faults.clear()
   })
 })

@@ -5,7 +5,7 @@ import { createRegistryClient, parseDockerConfig } from '@reeve/oci'
 import { createMetricsRegistry } from '@reeve/runtime/metrics'
 import { expect, it } from 'vitest'
 import { tenantMetrics } from '../../src/tenant/client/request-metrics.ts'
-import type { TroubleRule } from '../../src/tenant/simulator/index.ts'
+import type { FaultRule } from '../../src/tenant/simulator/index.ts'
 import { EVERY_CALL } from './support/every-call.ts'
 import { startForwardProxy } from './support/forward-proxy.ts'
 import { recordedLogger } from './support/recorded-logger.ts'
@@ -14,7 +14,7 @@ import { simulated, TENANT } from './support/simulated.ts'
 const HOST = 'tenant.tenant.example'
 const RETRIES = { maxRetries: 1, baseDelayMs: 0, maxDelayMs: 0, maxRetryAfterMs: 0 }
 
-const TROUBLE: readonly (TroubleRule | undefined)[] = [
+const RULES: readonly (FaultRule | undefined)[] = [
   undefined,
   { kind: 'unauthorized' },
   { kind: 'missing-scope' },
@@ -73,8 +73,8 @@ it('shows no secret anywhere', async () => {
     apiServer: `127.0.0.1:${simulator.authority.split(':')[1]}`,
     oauth: directOauth(),
   })
-  for (const rule of TROUBLE) {
-    if (rule !== undefined) simulator.trouble.add(rule)
+  for (const rule of RULES) {
+    if (rule !== undefined) simulator.faults.add(rule)
     for (const call of EVERY_CALL) {
       const context = { client, apiToken: tenant.token('apiToken'), folder: scratch.path }
       const result = await attempt(() => call.run(context))
@@ -85,7 +85,7 @@ it('shows no secret anywhere', async () => {
     await attempt(() => registry.digest(`${simulator.authority}/linux/oneagent:${tag}`))
     const created = await attempt(() => platform.edgeConnects.create({ name: `ec-${errors.length}`, hostMappings: [] }))
     if (created !== undefined) secrets.add((created as { oauthClientSecret: string }).oauthClientSecret)
-    simulator.trouble.clear()
+    simulator.faults.clear()
   }
 
   // Everything an error holds, private parts of its causes included, in every form in which it might be printed.

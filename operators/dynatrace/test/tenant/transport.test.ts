@@ -117,7 +117,7 @@ describe('certificates', () => {
 
   it('that have expired are refused, unless nothing is checked', async () => {
     await using tenant = await simulated()
-    tenant.simulator.trouble.add({ kind: 'expired-certificate' })
+    tenant.simulator.faults.add({ kind: 'expired-certificate' })
     await expect(tenant.client().versions.latestGateway()).rejects.toThrow(/expired/)
     const careless = tenant.client({ trustedCertificates: '', skipCertificateCheck: true })
     expect(await careless.versions.latestGateway()).not.toBe('')

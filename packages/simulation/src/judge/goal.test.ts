@@ -36,7 +36,7 @@ describe('a declared object is settled', () => {
     ['the same for its generation', ready('True', { observedGeneration: 2 })],
     ['an observed generation', { observedGeneration: 2, phase: 'Running' }],
     ['conditions that say neither', { conditions: [{ type: 'Paused', status: 'False' }] }],
-    ['a phase that is no trouble', { phase: 'Running' }],
+    ['a phase that reports no error', { phase: 'Running' }],
   ])('with %s', (_, status) => {
     expect(whyNotSettled(crd, box(status))).toBeUndefined()
   })

@@ -26,7 +26,7 @@ export const foreignWrites: Pattern = {
   coverage: 'exhaustive',
   async points(context) {
     const { world } = await context.undisturbed('alone')
-    // A scenario that leads into trouble has errors of its own.
+    // A scenario may lead to errors without any foreign write.
     const usual = new Set(world.instances.flatMap(({ errors }) => errors))
     return world.log.requests
       .filter(({ isWrite }) => isWrite)

@@ -37,8 +37,8 @@ const ignoreMissing = (error: unknown) => {
   if (!isNotFound(error)) throw error
 }
 
-/** Lets the next write of the operator go wrong, once. */
-function troubleMaker(world: World) {
+/** Injects a fault into the next write of the operator, once. */
+function faultInjector(world: World) {
   let next: RequestFate | 'lose' | 'crash' | undefined
   world.disturb({
     onRequest: ({ isWrite }) => {
@@ -68,7 +68,7 @@ test('whatever goes wrong, what is desired is there, what is not is gone, what o
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 15, size: 'max' }), spec, async (steps, last) => {
       const world = await createWorld({ seed: 1 })
-      const trouble = troubleMaker(world)
+      const inject = faultInjector(world)
       await world.install(operator)
       world.start(operator)
       const { client, put } = world.user
@@ -80,7 +80,7 @@ test('whatever goes wrong, what is desired is there, what is not is gone, what o
         world.foreigner.patch(ConfigMaps, keyOf(name), { type: 'merge', patch: { data } })
       for (const action of steps) {
         if (action.do === 'declare') await declare(action.spec)
-        else if (action.do === 'fault') trouble(action.fate)
+        else if (action.do === 'fault') inject(action.fate)
         else if (action.do === 'wait') await world.clock.advance(action.ms)
         else if (action.do === 'delete') await client.delete(ConfigMaps, keyOf(action.child)).catch(ignoreMissing)
         else if (action.do === 'overwrite') await merge(action.child, { text: 'vandalism' }).catch(ignoreMissing)
@@ -90,7 +90,7 @@ test('whatever goes wrong, what is desired is there, what is not is gone, what o
         }
       }
       await declare(last)
-      trouble(undefined)
+      inject(undefined)
       await world.clock.advance(600_000)
       const before = world.log.managedWrites.length
       await world.clock.advance(1_200_000)

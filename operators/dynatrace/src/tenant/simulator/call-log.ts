@@ -25,7 +25,7 @@ export interface ReceivedCall {
   /** What was sent along, with the values of secret fields masked; undefined when nothing was read. */
   readonly body: unknown
   /** The kinds of faults that were applied. */
-  readonly trouble: readonly string[]
+  readonly faults: readonly string[]
 }
 
 /** How a call went, as far as that is known. */
@@ -75,7 +75,7 @@ export class CallLog {
       path: pathWithQuery(call),
       headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
       body: recordedBody(call),
-      trouble: [...call.trouble],
+      faults: [...call.faults],
     })
     if (this.#calls.length > this.#limit) this.#calls.shift()
     return (final) => {

@@ -24,7 +24,7 @@ export const STATE_LIMITS = {
   accessTokens: 1_000,
   settingsObjects: 5_000,
   edgeConnects: 1_000,
-  troubleRules: 100,
+  faultRules: 100,
   images: 200,
 } as const
 

@@ -1,6 +1,7 @@
 /** @module A server that answers like a Dynatrace tenant, for tests and for trying things out. */
 export type { ReceivedCall } from './call-log.ts'
 export { OAUTH_SCOPES, TOKEN_SCOPES } from './defaults.ts'
+export type { ActiveFaultRule, CallMatch, Fault, FaultRule, FaultRules } from './fault-rules.ts'
 export { type ManifestOptions, simulatorManifests } from './manifests.ts'
 export type * from './options.ts'
 export type { Architecture, Blob, ImageDescription, LayerFile } from './registry/image.ts'
@@ -19,4 +20,3 @@ export type { SettingsDraft, SettingsObject } from './state/settings.ts'
 export { SCHEMA_IDS, type SettingsSchema } from './state/settings-schemas.ts'
 export type { TenantState } from './state/tenant-state.ts'
 export type { ImageReference } from './state/versions.ts'
-export type { ActiveTrouble, CallMatch, Fault, Trouble, TroubleRule } from './trouble.ts'

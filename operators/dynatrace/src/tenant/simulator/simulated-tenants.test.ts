@@ -34,9 +34,9 @@ it('goes on after a client is closed: others share it', async () => {
 it.each([
   { afterBytes: undefined, status: 0 },
   { afterBytes: 10, status: 200 },
-])('breaks answers off where trouble wants that (after $afterBytes bytes)', async ({ afterBytes, status }) => {
+])('cuts responses where a fault says so (after $afterBytes bytes)', async ({ afterBytes, status }) => {
   const { clock, simulator, client } = stage()
-  simulator.trouble.add({ kind: 'cut', times: 1, ...(afterBytes !== undefined && { afterBytes }) })
+  simulator.faults.add({ kind: 'cut', times: 1, ...(afterBytes !== undefined && { afterBytes }) })
   const info = client.connectionInfo.activeGate()
   // The client tries again after a pause.
   expect((await clock.runToCompletion(info)).tenantUuid).toBe('abc12345')

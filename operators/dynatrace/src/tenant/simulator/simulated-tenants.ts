@@ -3,6 +3,7 @@ import type { OutboundRequest, OutboundResponse, Sender } from '@reeve/http'
 import { type Clock, systemClock } from '@reeve/kube'
 import { CallLog, type ReceivedCall } from './call-log.ts'
 import { TENANT_DEFAULTS } from './defaults.ts'
+import { FaultRules } from './fault-rules.ts'
 import { answerInProcess } from './http/in-process.ts'
 import type { CallHandler } from './http/server.ts'
 import type { SimulatorOptions } from './options.ts'
@@ -13,7 +14,6 @@ import { TOKEN_PATH } from './routes/sso.ts'
 import { SimulatorError } from './simulator-error.ts'
 import { TenantState } from './state/tenant-state.ts'
 import { Switchboard } from './switchboard.ts'
-import { Trouble } from './trouble.ts'
 
 /** Options of {@link SimulatedTenants}. */
 export interface SimulatedTenantsOptions
@@ -32,7 +32,7 @@ export interface SimulatedTenantsOptions
  */
 export class SimulatedTenants {
   /** Fault rules. */
-  readonly trouble: Trouble
+  readonly faults: FaultRules
   /** The images that can be pulled. */
   readonly registry: ImageRegistry
   /** Who may pull them. */
@@ -55,7 +55,7 @@ export class SimulatedTenants {
     this.#clock = clock
     this.#authority = authority
     this.#log = new CallLog(options.maxCalls)
-    this.trouble = new Trouble(onCertificate)
+    this.faults = new FaultRules(onCertificate)
     for (const tenant of options.tenants ?? [{ id: TENANT_DEFAULTS.id }]) {
       if (this.#tenants.has(tenant.id)) {
         throw new SimulatorError('SIMULATOR_OPTIONS', `there are two tenants ${tenant.id}: give one another id`)
@@ -68,7 +68,7 @@ export class SimulatedTenants {
     this.registryAccess = new RegistryAccess(this.#tenants, auth, { clock, random })
     const switchboard = new Switchboard({
       tenants: this.#tenants,
-      trouble: this.trouble,
+      faults: this.faults,
       log: this.#log,
       registry: this.registry,
       registryAccess: this.registryAccess,

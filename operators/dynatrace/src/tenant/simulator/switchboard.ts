@@ -1,12 +1,13 @@
 /** Finds the tenant and the route of a call, applies fault rules and responds. */
 import type { Clock } from '@reeve/kube'
 import type { CallLog, CallOutcome } from './call-log.ts'
+import type { FaultRules } from './fault-rules.ts'
 import type { Answer } from './http/answer.ts'
 import type { Call } from './http/call.ts'
 import { Refusal, refusalAnswer } from './http/refusal.ts'
 import { type PathParameters, type Route, Router } from './http/router.ts'
 import type { CallHandler } from './http/server.ts'
-import { makeTrouble, type TroubledAnswer } from './make-trouble.ts'
+import { type FaultyAnswer, injectFaults } from './inject-faults.ts'
 import type { ImageRegistry } from './registry/registry.ts'
 import type { RegistryAccess } from './registry/registry-access.ts'
 import { agentDownloadRoutes } from './routes/agent-download.ts'
@@ -20,12 +21,11 @@ import { settingsRoutes } from './routes/settings.ts'
 import { ssoRoutes } from './routes/sso.ts'
 import { tokenLookupRoutes } from './routes/token-lookup.ts'
 import type { TenantState } from './state/tenant-state.ts'
-import type { Trouble } from './trouble.ts'
 
 /** What the switchboard works with. */
 export interface SwitchboardParts {
   readonly tenants: ReadonlyMap<string, TenantState>
-  readonly trouble: Trouble
+  readonly faults: FaultRules
   readonly log: CallLog
   readonly registry: ImageRegistry
   readonly registryAccess: RegistryAccess
@@ -60,7 +60,7 @@ export class Switchboard implements CallHandler {
     return this.#router.operations
   }
 
-  async answer(call: Call, signal: AbortSignal): Promise<TroubledAnswer> {
+  async answer(call: Call, signal: AbortSignal): Promise<FaultyAnswer> {
     const { area, path } = this.#locate(call)
     const match = this.#router.find(area, call.method, path)
     if (!('route' in match)) return { answer: unknownCall(area, match.allowedMethods) }
@@ -69,10 +69,10 @@ export class Switchboard implements CallHandler {
     call.isOwn = route.isOwn ?? false
     if (call.isOwn) return { answer: await handle(route, call, parameters) }
     call.tokenName = this.#tokenName(call)
-    const faults = this.#parts.trouble.strike(call)
-    call.trouble.push(...faults.map(({ kind }) => kind))
+    const faults = this.#parts.faults.take(call)
+    call.faults.push(...faults.map(({ kind }) => kind))
     const { clock } = this.#parts
-    return makeTrouble(faults, route.errors, () => handle(route, call, parameters), { clock, signal })
+    return injectFaults(faults, route.errors, () => handle(route, call, parameters), { clock, signal })
   }
 
   record(call: Call, outcome: CallOutcome): (outcome: CallOutcome) => void {

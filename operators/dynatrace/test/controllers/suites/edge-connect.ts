@@ -62,11 +62,11 @@ export function edgeConnectSuite(at: () => ControllersStage): void {
 
     it('goes from the tenant, and only then from the cluster', async () => {
       const { client, simulator, exists, namespace } = at()
-      const trouble = simulator.trouble.add({ kind: 'status', status: 500, operation: 'edge-connect-delete' })
+      const fault = simulator.faults.add({ kind: 'status', status: 500, operation: 'edge-connect-delete' })
       await client.delete(EdgeConnects, key('made'))
       await until('a try', () => simulator.calls().some(({ operation }) => operation === 'edge-connect-delete'))
       expect((await read('made')).metadata.finalizers).toEqual(['server'])
-      trouble.remove()
+      fault.remove()
       await until('the EdgeConnect to go', async () => !(await exists(EdgeConnects, namespace, 'made')))
       expect(known()).toEqual([])
       expect(tenant().settings.list()).toEqual([])

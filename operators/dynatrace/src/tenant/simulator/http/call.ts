@@ -35,7 +35,7 @@ export class Call {
   /** What was sent along, as far as a handler read it. */
   bodyText: string | undefined
   /** The kinds of faults that were applied. */
-  readonly trouble: string[] = []
+  readonly faults: string[] = []
   readonly #request: IncomingCall
   readonly #maxBodyBytes: number
 

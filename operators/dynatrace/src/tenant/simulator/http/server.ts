@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '@reeve/kube'
 import type { ServingCertificate } from '@reeve/runtime/certificates'
 import type { CallOutcome } from '../call-log.ts'
 import { SERVER_LIMITS } from '../defaults.ts'
-import type { TroubledAnswer } from '../make-trouble.ts'
+import type { FaultyAnswer } from '../inject-faults.ts'
 import { Call } from './call.ts'
 import { Refusal, refusalAnswer } from './refusal.ts'
 import { writeAnswer } from './write-answer.ts'
@@ -14,7 +14,7 @@ import { writeAnswer } from './write-answer.ts'
 /** What the server asks to have a call answered and written down. */
 export interface CallHandler {
   /** @param signal aborted when the client disconnects or the server stops */
-  answer(call: Call, signal: AbortSignal): Promise<TroubledAnswer>
+  answer(call: Call, signal: AbortSignal): Promise<FaultyAnswer>
   /** Called before the answer is sent, so that a client that has it finds the call; the result is called after that. */
   record(call: Call, outcome: CallOutcome): (outcome: CallOutcome) => void
 }
@@ -131,7 +131,7 @@ export class HttpsServer {
     }
   }
 
-  async #answer(call: Call, signal: AbortSignal): Promise<TroubledAnswer | undefined> {
+  async #answer(call: Call, signal: AbortSignal): Promise<FaultyAnswer | undefined> {
     try {
       return await this.#handler.answer(call, signal)
     } catch (error) {

@@ -1,8 +1,8 @@
 /** The page on which a person watches what an operator does to the tenant. Plain HTML: it needs no script. */
 import type { ReceivedCall } from '../call-log.ts'
-import { TROUBLE_PRESETS } from '../read-trouble-rule.ts'
+import type { ActiveFaultRule } from '../fault-rules.ts'
+import { FAULT_PRESETS } from '../read-fault-rule.ts'
 import type { TenantState } from '../state/tenant-state.ts'
-import type { ActiveTrouble } from '../trouble.ts'
 import { type Markup, markup } from './markup.ts'
 import { STYLE } from './style.ts'
 
@@ -10,7 +10,7 @@ import { STYLE } from './style.ts'
 export interface PageContent {
   readonly authority: string
   readonly tenants: readonly TenantState[]
-  readonly trouble: readonly ActiveTrouble[]
+  readonly faults: readonly ActiveFaultRule[]
   /** Names of calls, for the form. */
   readonly operations: readonly string[]
   readonly calls: readonly ReceivedCall[]
@@ -44,7 +44,7 @@ ${refresh}
 <header><h1>Simulated Dynatrace tenant</h1><p>${authority} · ${switchRefresh}</p></header>
 <main>
 ${tenants.map((tenant) => tenantSection(tenant, authority))}
-${troubleSection(content)}
+${faultSection(content)}
 ${callsSection(content)}
 </main>
 </body>
@@ -81,23 +81,23 @@ ${rows.map(({ name, masked, scopes }) => markup`<tr><th scope="row">${name}</th>
 `
 }
 
-function troubleSection({ trouble, operations, tenants }: PageContent): Markup {
+function faultSection({ faults, operations, tenants }: PageContent): Markup {
   const option = (value: string, title = value) => markup`<option value="${value}">${title}</option>`
-  const list = trouble.map(
-    ({ id, rule, struck }) => markup`<li><code>${JSON.stringify(rule)}</code>, struck ${struck} times
-<form method="post" action="/control/trouble/${id}/remove"><button>Remove</button></form></li>\n`,
+  const list = faults.map(
+    ({ id, rule, injected }) => markup`<li><code>${JSON.stringify(rule)}</code>, injected ${injected} times
+<form method="post" action="/control/faults/${id}/remove"><button>Remove</button></form></li>\n`,
   )
-  return markup`<section aria-labelledby="trouble">
-<h2 id="trouble">Trouble</h2>
-${trouble.length === 0 ? markup`<p>None: every call gets a normal response.</p>` : markup`<ul>${list}</ul>`}
-<form method="post" action="/control/trouble" class="fields">
-<label>What <select name="preset">${Object.entries(TROUBLE_PRESETS).map(([name, { title }]) => option(name, title))}</select></label>
+  return markup`<section aria-labelledby="faults">
+<h2 id="faults">Faults</h2>
+${faults.length === 0 ? markup`<p>None: every call gets a normal response.</p>` : markup`<ul>${list}</ul>`}
+<form method="post" action="/control/faults" class="fields">
+<label>What <select name="preset">${Object.entries(FAULT_PRESETS).map(([name, { title }]) => option(name, title))}</select></label>
 <label>Call <select name="operation">${option('', 'every call')}${operations.map((name) => option(name))}</select></label>
 <label>Tenant <select name="tenant">${option('', 'every tenant')}${tenants.map(({ id }) => option(id))}</select></label>
 <label>How many calls <input name="times" type="number" min="1" max="1000000" placeholder="until removed"></label>
-<button>Make trouble</button>
+<button>Inject fault</button>
 </form>
-<form method="post" action="/control/trouble/clear"><button>Clear all trouble</button></form>
+<form method="post" action="/control/faults/clear"><button>Clear all faults</button></form>
 </section>
 `
 }
@@ -109,7 +109,7 @@ function callsSection({ calls, callCount }: PageContent): Markup {
     return markup`<tr${isBad ? markup` class="bad"` : undefined}>
 <td>${call.number}</td><td><time datetime="${iso(call.receivedMs)}">${iso(call.receivedMs).slice(11, 23)}</time></td>
 <td>${call.method}</td><td><code>${call.path}</code></td>
-<td>${call.status === 0 ? 'cut' : call.status}${call.trouble.length > 0 ? ` (${call.trouble.join(', ')})` : ''}</td>
+<td>${call.status === 0 ? 'cut' : call.status}${call.faults.length > 0 ? ` (${call.faults.join(', ')})` : ''}</td>
 <td>${Math.round(call.durationMs)} ms</td><td>${call.tenant ?? '–'}</td><td>${call.token ?? '–'}</td></tr>\n`
   })
   return markup`<section aria-labelledby="calls">

@@ -1,18 +1,18 @@
 /** The page for people, and the control API behind its buttons. */
 import type { CallLog } from '../call-log.ts'
+import type { FaultRules } from '../fault-rules.ts'
 import { type Answer, empty, html, json } from '../http/answer.ts'
 import type { Call } from '../http/call.ts'
 import { Refusal, violation } from '../http/refusal.ts'
 import type { PathParameters, Route } from '../http/router.ts'
 import { renderPage } from '../page/page.ts'
-import { readTroubleForm, readTroubleRule } from '../read-trouble-rule.ts'
+import { readFaultForm, readFaultRule } from '../read-fault-rule.ts'
 import type { TenantState } from '../state/tenant-state.ts'
-import type { Trouble } from '../trouble.ts'
 
 /** What can be watched and switched. */
 export interface ControlParts {
   readonly tenants: ReadonlyMap<string, TenantState>
-  readonly trouble: Trouble
+  readonly faults: FaultRules
   readonly log: CallLog
   authority(): string
   operations(): readonly string[]
@@ -31,7 +31,7 @@ const PAGE_HEADERS = {
 
 /** Calls that concern the simulator itself: they are neither recorded nor subject to faults. */
 export function controlRoutes(parts: ControlParts): readonly Route[] {
-  const { tenants, trouble, log } = parts
+  const { tenants, faults, log } = parts
   const route = (
     method: Route['method'],
     path: string,
@@ -55,7 +55,7 @@ export function controlRoutes(parts: ControlParts): readonly Route[] {
         renderPage({
           authority: parts.authority(),
           tenants: [...tenants.values()],
-          trouble: trouble.list(),
+          faults: faults.list(),
           operations: parts.operations(),
           calls: log.list(),
           callCount: log.count,
@@ -74,28 +74,28 @@ export function controlRoutes(parts: ControlParts): readonly Route[] {
       log.clear()
       return backToPage()
     }),
-    route('GET', '/control/trouble', () => json(200, { trouble: trouble.list() })),
-    route('POST', '/control/trouble', async (call) => {
+    route('GET', '/control/faults', () => json(200, { faults: faults.list() })),
+    route('POST', '/control/faults', async (call) => {
       if (isForm(call)) {
-        trouble.add(readTroubleForm(await call.form()))
+        faults.add(readFaultForm(await call.form()))
         return backToPage()
       }
-      return json(201, { id: trouble.add(readTroubleRule(await call.json())).id })
+      return json(201, { id: faults.add(readFaultRule(await call.json())).id })
     }),
-    route('DELETE', '/control/trouble', () => {
-      trouble.clear()
+    route('DELETE', '/control/faults', () => {
+      faults.clear()
       return empty(204)
     }),
-    route('DELETE', '/control/trouble/:id', (_call, parameters) => {
-      trouble.remove(readId(parameters))
+    route('DELETE', '/control/faults/:id', (_call, parameters) => {
+      faults.remove(readId(parameters))
       return empty(204)
     }),
-    route('POST', '/control/trouble/clear', () => {
-      trouble.clear()
+    route('POST', '/control/faults/clear', () => {
+      faults.clear()
       return backToPage()
     }),
-    route('POST', '/control/trouble/:id/remove', (_call, parameters) => {
-      trouble.remove(readId(parameters))
+    route('POST', '/control/faults/:id/remove', (_call, parameters) => {
+      faults.remove(readId(parameters))
       return backToPage()
     }),
   ]
@@ -114,7 +114,7 @@ function describeTenant({ id, tokens, versions, settings, edgeConnects }: Tenant
 }
 
 function backToPage(): Answer {
-  return empty(303, { location: '/?refresh=0#trouble' })
+  return empty(303, { location: '/?refresh=0#faults' })
 }
 
 function isForm({ headers }: Call): boolean {

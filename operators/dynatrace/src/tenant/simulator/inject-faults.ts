@@ -1,28 +1,28 @@
 /** Turns a normal response into the one that a fault rule asks for. */
 import { type Clock, sleep } from '@reeve/kube'
+import type { Fault } from './fault-rules.ts'
 import { type Answer, html, isStreamed } from './http/answer.ts'
 import { type ErrorForm, Refusal, refusalAnswer } from './http/refusal.ts'
-import type { Fault } from './trouble.ts'
 
-/** An answer, and where the connection breaks while it is written. */
-export interface TroubledAnswer {
+/** A response, and where the connection is closed while it is sent. */
+export interface FaultyAnswer {
   readonly answer: Answer
-  /** -1: before the headers. Undefined: it does not break. */
+  /** -1: before the headers. Undefined: it is sent whole. */
   readonly cutAfterBytes?: number | undefined
 }
 
 const DEFAULT_RETRY_AFTER_SECONDS = 1
 
 /**
- * Answers a call with everything that goes wrong: first it is slow, then it is refused or answered, and what is
+ * Answers a call with these faults: first it is slow, then it is refused or answered, and what is
  * answered may be spoiled or cut.
  */
-export async function makeTrouble(
+export async function injectFaults(
   faults: readonly Fault[],
   errors: ErrorForm,
   answer: () => Promise<Answer>,
   options: { readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<TroubledAnswer> {
+): Promise<FaultyAnswer> {
   const slow = faults.find((fault) => fault.kind === 'slow')
   if (slow !== undefined) await sleep(slow.delayMs, options)
   const refused = faults.map((fault) => refusal(fault, errors)).find((each) => each !== undefined)
@@ -64,7 +64,7 @@ function spoil(answer: Answer, fault: Fault): Answer {
     return { ...answer, headers: { ...answer.headers, 'content-type': fault.contentType } }
   }
   if (fault.kind !== 'malformed-json' || isStreamed(answer.body)) return answer
-  // Half of a JSON text is none; an empty one becomes an opened object.
+  // Half of a JSON text is not valid JSON; an empty one becomes an opened object.
   const text = answer.body.toString()
   return { ...answer, body: text === '' ? '{' : text.slice(0, Math.ceil(text.length / 2)) }
 }

@@ -1,4 +1,4 @@
-/** Scenarios that go through trouble of their own, which is no fault of the exploration. */
+/** Scenarios that lead to errors themselves, without any injected fault. */
 import { expect, it } from 'vitest'
 import { Explorer, explore, type Scenario } from '../src/index.ts'
 import { type Box, Boxes, boxOperator, correctReconcile } from './support/boxes.ts'
@@ -39,19 +39,19 @@ function refusing(complaint: (box: Box) => string) {
 
 const alike = refusing(() => 'this text cannot be kept')
 
-it('an error that the scenario leads to anyway is none of somebody else', { timeout: 120_000 }, async () => {
+it('does not report errors that the scenario itself leads to', { timeout: 120_000 }, async () => {
   const { divergences, runs } = await explore(alike, scenario, { patterns: ['T8'], maxPoints: 3 })
   expect(divergences).toEqual([])
   expect(runs).toBe(3)
 })
 
-it('another error than the usual one is', { timeout: 120_000 }, async () => {
+it('reports an error other than those of the scenario', { timeout: 120_000 }, async () => {
   const disturbed = refusing(({ metadata }) => (metadata.labels ? 'who labels this' : 'this text cannot be kept'))
   const { divergences } = await explore(disturbed, scenario, { patterns: ['T8'], stopAfter: 1 })
   expect(divergences[0]?.message).toContain('logged as an error: reconcile failed: who labels this')
 })
 
-it('nobody takes away what could not be made again', async () => {
+it('does not delete objects that the scenario declares irreplaceable', async () => {
   const points = await new Explorer({ operator: alike, scenario }).points('manual-changes')
   const deletions = points.filter(({ label }) => label.endsWith('somebody deletes configmaps default/gift'))
   expect(deletions.map(({ label }) => /"(.*)"/.exec(label)?.[1])).toEqual(['create', 'mend'])

@@ -25,38 +25,38 @@ describe('refusals', () => {
     [{ kind: 'status', status: 500 }, 500],
     [{ kind: 'status', status: 503 }, 503],
   ])('%j repeats the status in the body', async (fault, status) => {
-    simulator.trouble.add(fault)
+    simulator.faults.add(fault)
     const reply = await info()
     expect([reply.status, reply.json()]).toMatchObject([status, { error: { code: status } }])
-    expect(simulator.calls().at(-1)?.trouble).toEqual([fault.kind])
+    expect(simulator.calls().at(-1)?.faults).toEqual([fault.kind])
   })
 
   test('a rate limit says when to come back, unless it is told not to', async () => {
-    simulator.trouble.add({ kind: 'rate-limit', retryAfterSeconds: 7, times: 1 })
+    simulator.faults.add({ kind: 'rate-limit', retryAfterSeconds: 7, times: 1 })
     expect((await info()).headers['retry-after']).toBe('7')
-    simulator.trouble.add({ kind: 'rate-limit', retryAfterSeconds: null })
+    simulator.faults.add({ kind: 'rate-limit', retryAfterSeconds: null })
     expect((await info()).headers).not.toHaveProperty('retry-after')
   })
 
   test('status and body may disagree, the body may be a page of a proxy, or nothing', async () => {
-    const { remove } = simulator.trouble.add({ kind: 'status', status: 503, bodyCode: 500, message: 'm' })
+    const { remove } = simulator.faults.add({ kind: 'status', status: 503, bodyCode: 500, message: 'm' })
     const differing = await info()
     expect([differing.status, differing.json()]).toEqual([503, { error: { code: 500, message: 'm' } }])
     remove()
     const headers = { 'x-forwarded-for': 'p' }
-    simulator.trouble.add({ kind: 'status', status: 403, body: 'html', headers, times: 1 })
+    simulator.faults.add({ kind: 'status', status: 403, body: 'html', headers, times: 1 })
     const page = await info()
     expect([page.status, page.headers['content-type'], page.headers['x-forwarded-for']]).toEqual([
       403,
       'text/html; charset=utf-8',
       'p',
     ])
-    simulator.trouble.add({ kind: 'status', status: 204, body: 'empty' })
+    simulator.faults.add({ kind: 'status', status: 204, body: 'empty' })
     expect(await info()).toMatchObject({ status: 204, text: '' })
   })
 
   test('take the form of the API that is called', async () => {
-    simulator.trouble.add({ kind: 'status', status: 503 })
+    simulator.faults.add({ kind: 'status', status: 503 })
     const body = [{ schemaId: SCHEMA_IDS.cluster, value: {} }]
     const settings = await callApi(simulator, '/v2/settings/objects', { method: 'POST', body })
     expect(settings.json()).toMatchObject([{ error: { code: 503 } }])
@@ -68,17 +68,17 @@ describe('refusals', () => {
 })
 
 describe('a rule', () => {
-  test('strikes as often as it was told, then never again', async () => {
-    simulator.trouble.add({ kind: 'status', status: 500, times: 2 })
+  test('is injected as often as the rule says, then never again', async () => {
+    simulator.faults.add({ kind: 'status', status: 500, times: 2 })
     expect([(await info()).status, (await info()).status, (await info()).status]).toEqual([500, 500, 200])
-    expect(simulator.trouble.list()).toEqual([])
+    expect(simulator.faults.list()).toEqual([])
   })
 
-  test('strikes until it is cleared', async () => {
-    simulator.trouble.add({ kind: 'status', status: 500 })
+  test('is injected until it is cleared', async () => {
+    simulator.faults.add({ kind: 'status', status: 500 })
     expect([(await info()).status, (await info()).status]).toEqual([500, 500])
-    expect(simulator.trouble.list()).toMatchObject([{ struck: 2 }])
-    simulator.trouble.clear()
+    expect(simulator.faults.list()).toMatchObject([{ injected: 2 }])
+    simulator.faults.clear()
     expect((await info()).status).toBe(200)
   })
 
@@ -88,30 +88,30 @@ describe('a rule', () => {
     ['a token', { token: 'apiToken', operation: 'agent-connection-info' }],
     ['a method', { method: 'GET', path: 'agent/' }],
   ])('about %s leaves the others alone', async (_name, match) => {
-    simulator.trouble.add({ kind: 'status', status: 500, ...match })
+    simulator.faults.add({ kind: 'status', status: 500, ...match })
     expect((await info()).status).toBe(500)
     expect((await callApi(simulator, GATEWAY_INFO)).status).toBe(200)
   })
 
   test('about a tenant leaves the others alone', async () => {
-    simulator.trouble.add({ kind: 'status', status: 500, tenant: 'other' })
+    simulator.faults.add({ kind: 'status', status: 500, tenant: 'other' })
     expect([(await info('abc12345')).status, (await info('other')).status]).toEqual([200, 500])
   })
 
   test('beyond the hundredth is refused', () => {
-    for (let index = 0; index < 100; index++) simulator.trouble.add({ kind: 'malformed-json' })
-    expect(() => simulator.trouble.add({ kind: 'malformed-json' })).toThrow(/clear some/)
+    for (let index = 0; index < 100; index++) simulator.faults.add({ kind: 'malformed-json' })
+    expect(() => simulator.faults.add({ kind: 'malformed-json' })).toThrow(/clear some/)
   })
 })
 
 describe('answers that come, but not right', () => {
   test('slow ones wait for the clock', async () => {
-    simulator.trouble.add({ kind: 'slow', delayMs: 60_000, times: 1 })
+    simulator.faults.add({ kind: 'slow', delayMs: 60_000, times: 1 })
     let isAnswered = false
     const reply = info().finally(() => {
       isAnswered = true
     })
-    await expect.poll(() => simulator.trouble.list(), { timeout: 20_000 }).toEqual([])
+    await expect.poll(() => simulator.faults.list(), { timeout: 20_000 }).toEqual([])
     await clock.advance(59_000)
     expect(isAnswered).toBe(false)
     await clock.advance(1_000)
@@ -120,10 +120,10 @@ describe('answers that come, but not right', () => {
   })
 
   test('a connection can break before the headers or in the middle of a body', async () => {
-    simulator.trouble.add({ kind: 'cut', times: 1 })
+    simulator.faults.add({ kind: 'cut', times: 1 })
     await expect(info()).rejects.toThrow(/socket hang up|ECONNRESET/)
-    expect(simulator.calls().at(-1)).toMatchObject({ status: 0, trouble: ['cut'] })
-    simulator.trouble.add({ kind: 'cut', afterBytes: 100_000, times: 1 })
+    expect(simulator.calls().at(-1)).toMatchObject({ status: 0, faults: ['cut'] })
+    simulator.faults.add({ kind: 'cut', afterBytes: 100_000, times: 1 })
     const download = '/v1/deployment/installer/agent/unix/paas/latest?arch=x86&flavor=multidistro'
     await expect(callApi(simulator, download)).rejects.toThrow(/aborted/)
     await expect.poll(() => simulator.calls().at(-1)?.sentBytes, { timeout: 20_000 }).toBe(100_000)
@@ -131,25 +131,25 @@ describe('answers that come, but not right', () => {
   })
 
   test('a content type can be wrong while the body is right', async () => {
-    simulator.trouble.add({ kind: 'content-type', contentType: 'text/html' })
+    simulator.faults.add({ kind: 'content-type', contentType: 'text/html' })
     const reply = await info()
     expect([reply.status, reply.headers['content-type']]).toEqual([200, 'text/html'])
     expect(reply.json()).toHaveProperty('tenantUUID')
   })
 
   test('JSON can be broken while HTTP is right', async () => {
-    simulator.trouble.add({ kind: 'malformed-json' })
+    simulator.faults.add({ kind: 'malformed-json' })
     const reply = await info()
     expect([reply.status, reply.headers['content-length']]).toEqual([200, String(reply.bytes.length)])
     expect(() => reply.json()).toThrow(SyntaxError)
   })
 
   test('kinds add up: slow, and then cut', async () => {
-    simulator.trouble.add({ kind: 'slow', delayMs: 1_000, times: 1 })
-    simulator.trouble.add({ kind: 'cut', times: 1 })
+    simulator.faults.add({ kind: 'slow', delayMs: 1_000, times: 1 })
+    simulator.faults.add({ kind: 'cut', times: 1 })
     const reply = info()
     reply.catch(() => undefined)
-    await expect.poll(() => simulator.trouble.list(), { timeout: 20_000 }).toEqual([])
+    await expect.poll(() => simulator.faults.list(), { timeout: 20_000 }).toEqual([])
     await clock.advance(1_000)
     await expect(reply).rejects.toThrow(/socket hang up|ECONNRESET/)
   })
@@ -157,7 +157,7 @@ describe('answers that come, but not right', () => {
 
 describe('the certificate', () => {
   test('expires when that is wanted and is good again afterwards', async () => {
-    const { remove } = simulator.trouble.add({ kind: 'expired-certificate' })
+    const { remove } = simulator.faults.add({ kind: 'expired-certificate' })
     await expect(info()).rejects.toThrow(/certificate has expired/)
     const careless = await send(simulator, `${simulator.url('abc12345')}${INFO}`, { rejectUnauthorized: false })
     expect(careless.status).toBe(401)

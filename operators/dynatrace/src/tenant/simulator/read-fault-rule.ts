@@ -1,10 +1,10 @@
 /** Reads fault rules from the control API and from the page. */
 import { isRecord } from '@reeve/kube'
+import type { Fault, FaultRule } from './fault-rules.ts'
 import { violation } from './http/refusal.ts'
-import type { Fault, TroubleRule } from './trouble.ts'
 
 /** Faults that one button switches on. */
-export const TROUBLE_PRESETS: Readonly<
+export const FAULT_PRESETS: Readonly<
   Record<string, { readonly title: string; readonly rule: Fault | ExpiredCertificate }>
 > = {
   unauthorized: { title: '401, as for a revoked token', rule: { kind: 'unauthorized' } },
@@ -26,11 +26,11 @@ interface ExpiredCertificate {
 }
 
 /**
- * A rule out of JSON, in the form of {@link TroubleRule}, or with `preset` instead of `kind`.
+ * A rule out of JSON, in the form of {@link FaultRule}, or with `preset` instead of `kind`.
  *
  * *Errors*: 400 naming the field that is wrong.
  */
-export function readTroubleRule(value: unknown): TroubleRule {
+export function readFaultRule(value: unknown): FaultRule {
   if (!isRecord(value)) throw wrong('', 'must be a JSON object')
   const fault = readFault(value)
   if (fault.kind === 'expired-certificate') return fault
@@ -46,17 +46,17 @@ export function readTroubleRule(value: unknown): TroubleRule {
 }
 
 /** The same out of the fields of a form: empty ones were not filled in. */
-export function readTroubleForm(form: URLSearchParams): TroubleRule {
+export function readFaultForm(form: URLSearchParams): FaultRule {
   const filled = [...form].filter(([, value]) => value !== '')
-  return readTroubleRule(
+  return readFaultRule(
     Object.fromEntries(filled.map(([name, value]) => [name, name === 'times' ? Number(value) : value])),
   )
 }
 
 function readFault(value: Readonly<Record<string, unknown>>): Fault | ExpiredCertificate {
   if (value.preset !== undefined) {
-    const preset = typeof value.preset === 'string' ? TROUBLE_PRESETS[value.preset] : undefined
-    if (preset === undefined) throw wrong('preset', `must be one of ${Object.keys(TROUBLE_PRESETS).join(', ')}`)
+    const preset = typeof value.preset === 'string' ? FAULT_PRESETS[value.preset] : undefined
+    if (preset === undefined) throw wrong('preset', `must be one of ${Object.keys(FAULT_PRESETS).join(', ')}`)
     return preset.rule
   }
   switch (value.kind) {

@@ -3,7 +3,7 @@ import { STATE_LIMITS } from './defaults.ts'
 import type { Call } from './http/call.ts'
 import { SimulatorError } from './simulator-error.ts'
 
-/** Which calls a rule is about. What is left out fits every call. */
+/** Which calls a rule matches. Fields that are left out match every call. */
 export interface CallMatch {
   /** Id of the tenant. */
   readonly tenant?: string
@@ -17,16 +17,16 @@ export interface CallMatch {
 }
 
 /**
- * How a call goes wrong.
+ * How a call fails.
  * - `unauthorized`: 401, as for a token that was revoked.
  * - `missing-scope`: 403.
  * - `rate-limit`: 429, with Retry-After unless `retryAfterSeconds` is null.
  * - `status`: any other status. `bodyCode` is the code inside the body when it is to differ from the status; `body`
  *   chooses a page in HTML, as proxies send it, or nothing at all instead of the API's own form.
- * - `slow`: the answer waits.
- * - `cut`: the connection breaks after so many bytes of the body; without `afterBytes` before the headers.
- * - `content-type`: the answer claims to be something else.
- * - `malformed-json`: half of the answer, complete as far as HTTP is concerned.
+ * - `slow`: the response is delayed.
+ * - `cut`: the connection is closed after `afterBytes` of the body, or before the headers without it.
+ * - `content-type`: the response has this content type instead of its own.
+ * - `malformed-json`: half of the body, as a complete HTTP response.
  */
 export type Fault =
   | { readonly kind: 'unauthorized' }
@@ -45,27 +45,27 @@ export type Fault =
   | { readonly kind: 'content-type'; readonly contentType: string }
   | { readonly kind: 'malformed-json' }
 
-/** A fault of some calls, or of the certificate, which is shown before the call is known. */
-export type TroubleRule =
+/** A fault of matching calls, or of the certificate, which clients see before any call. */
+export type FaultRule =
   | (CallMatch & Fault & { /** How many calls. @default until it is removed */ readonly times?: number })
   | { readonly kind: 'expired-certificate' }
 
-/** A rule that is in force. */
-export interface ActiveTrouble {
+/** A rule, and how often it was used. */
+export interface ActiveFaultRule {
   readonly id: number
-  readonly rule: TroubleRule
-  /** How often it struck. */
-  readonly struck: number
+  readonly rule: FaultRule
+  /** How many calls it was injected into. */
+  readonly injected: number
 }
 
 interface Entry {
   readonly id: number
-  readonly rule: TroubleRule
-  struck: number
+  readonly rule: FaultRule
+  injected: number
 }
 
-/** The rules in force. The first rule of a kind that fits a call strikes; kinds add up. */
-export class Trouble {
+/** The active rules. The first rule of a kind that matches a call is injected; rules of different kinds are combined. */
+export class FaultRules {
   readonly #entries = new Map<number, Entry>()
   readonly #onCertificate: (isExpired: boolean) => void
   #lastId = 0
@@ -75,13 +75,13 @@ export class Trouble {
     this.#onCertificate = onCertificate
   }
 
-  /** Puts a rule in force; answers with what takes it out again. */
-  add(rule: TroubleRule): { readonly id: number; remove(): void } {
-    if (this.#entries.size >= STATE_LIMITS.troubleRules) {
+  /** Adds a rule; the returned function removes it. */
+  add(rule: FaultRule): { readonly id: number; remove(): void } {
+    if (this.#entries.size >= STATE_LIMITS.faultRules) {
       throw new SimulatorError('SIMULATOR_OPTIONS', `there are ${this.#entries.size} fault rules: clear some`)
     }
     const id = ++this.#lastId
-    this.#entries.set(id, { id, rule, struck: 0 })
+    this.#entries.set(id, { id, rule, injected: 0 })
     if (rule.kind === 'expired-certificate') this.#onCertificate(true)
     return { id, remove: () => this.remove(id) }
   }
@@ -93,30 +93,30 @@ export class Trouble {
     if (entry?.rule.kind === 'expired-certificate' && !isExpired) this.#onCertificate(false)
   }
 
-  /** Everything works again. */
+  /** Removes all rules. */
   clear(): void {
     for (const id of [...this.#entries.keys()]) this.remove(id)
   }
 
-  list(): readonly ActiveTrouble[] {
-    return [...this.#entries.values()].map(({ id, rule, struck }) => ({ id, rule, struck }))
+  list(): readonly ActiveFaultRule[] {
+    return [...this.#entries.values()].map(({ id, rule, injected }) => ({ id, rule, injected }))
   }
 
-  /** What goes wrong with this call. Rules that were for so many calls only are used up by it. */
-  strike(call: Call): readonly Fault[] {
+  /** The faults to inject into this call. Counts against the `times` of their rules. */
+  take(call: Call): readonly Fault[] {
     const faults = new Map<Fault['kind'], Fault>()
     for (const entry of [...this.#entries.values()]) {
       const { rule } = entry
-      if (rule.kind === 'expired-certificate' || faults.has(rule.kind) || !fits(rule, call)) continue
-      entry.struck++
-      if (entry.struck >= (rule.times ?? Number.POSITIVE_INFINITY)) this.remove(entry.id)
+      if (rule.kind === 'expired-certificate' || faults.has(rule.kind) || !matches(rule, call)) continue
+      entry.injected++
+      if (entry.injected >= (rule.times ?? Number.POSITIVE_INFINITY)) this.remove(entry.id)
       faults.set(rule.kind, rule)
     }
     return [...faults.values()]
   }
 }
 
-function fits({ tenant, operation, method, path, token }: CallMatch, call: Call): boolean {
+function matches({ tenant, operation, method, path, token }: CallMatch, call: Call): boolean {
   return (
     (tenant === undefined || tenant === call.tenant?.id) &&
     (operation === undefined || operation === call.operation) &&
