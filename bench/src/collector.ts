@@ -23,7 +23,7 @@ const VALUES = { replicas: 0 }
 
 /** While the steady state is watched, a settled Collector is checked this often, instead of once a minute. */
 const CHECK_INTERVAL_MS = 1_000
-const LOOKS_EACH = 5
+const RECONCILES_EACH = 5
 
 /** Releases that warm both sides and the server up. */
 const WARM_UP = 4
@@ -61,7 +61,7 @@ export async function collectors(kind: ClusterKind, count: number): Promise<read
     {
       name: `steady state of ${count + WARM_UP} Collectors (${kind})`,
       figure: `${steady.processes} helm processes, ${steady.writes} writes`,
-      beside: `${steady.looks} looks, beginning with a restart`,
+      beside: `${steady.reconciles} reconciles, starting with a restart`,
       ratio: Number.NaN,
       note: 'aim: none',
     },
@@ -97,7 +97,7 @@ async function shellInstalls(shell: Shell, prefix: string, count: number): Promi
 interface RunningOperator {
   /** Every helm process so far, as its arguments. */
   readonly commands: (readonly string[])[]
-  readonly counts: { looks: number; writes: number }
+  readonly counts: { reconciles: number; writes: number }
   stop(): Promise<void>
 }
 
@@ -107,7 +107,7 @@ async function startOperator(
   checkIntervalMs?: number,
 ): Promise<RunningOperator> {
   const commands: (readonly string[])[] = []
-  const counts = { looks: 0, writes: 0 }
+  const counts = { reconciles: 0, writes: 0 }
   const onRequest = ({ method }: { readonly method: string }) => {
     if (method !== 'GET') counts.writes++
   }
@@ -130,7 +130,7 @@ async function startOperator(
       clusters: { development: { type: 'directory', location: CHARTS } },
       createdNamespaces: { clusterRole: 'admin' },
     },
-    onReconcile: () => counts.looks++,
+    onReconcile: () => counts.reconciles++,
     ...(checkIntervalMs !== undefined && { checkIntervalMs }),
   })
   const running = manager.run(stop.signal)
@@ -186,7 +186,7 @@ function collector(name: string): Collector {
 /** A new operator reconciles everything several times. */
 async function steadyState(helm: HelmBinary, kubeconfig: string, count: number) {
   const { commands, counts, stop } = await startOperator(helm, kubeconfig, CHECK_INTERVAL_MS)
-  while (counts.looks < count * LOOKS_EACH) await sleep(CHECK_INTERVAL_MS)
+  while (counts.reconciles < count * RECONCILES_EACH) await sleep(CHECK_INTERVAL_MS)
   await stop()
   return { processes: commands.length, ...counts }
 }

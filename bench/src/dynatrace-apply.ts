@@ -225,8 +225,8 @@ async function startOperator(
       }
       onRecord()
     })
-  const looks = () => records.filter(({ controller }) => controller === 'dynakube-controller')
-  const lastOf = ({ metadata }: DynaKube) => looks().findLast(({ key }) => key.name === metadata.name)
+  const reconciles = () => records.filter(({ controller }) => controller === 'dynakube-controller')
+  const lastOf = ({ metadata }: DynaKube) => reconciles().findLast(({ key }) => key.name === metadata.name)
   const isDone = (owner: DynaKube) => {
     const last = lastOf(owner)
     return last !== undefined && last.error === undefined
@@ -235,9 +235,9 @@ async function startOperator(
     let seen: number
     do {
       await until(() => owners.every(isDone))
-      seen = looks().length
+      seen = reconciles().length
       await sleep(QUIET_MS)
-    } while (looks().length > seen)
+    } while (reconciles().length > seen)
   }
   // Only a DynaKube that is there is looked at again after some time.
   const isGone = (owner: DynaKube) => lastOf(owner)?.outcome === 'success'

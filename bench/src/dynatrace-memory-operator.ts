@@ -17,13 +17,13 @@ const INSTANCES_INTERVAL_MS = 10_000
 
 async function main(kubeconfig: string, nodes: number): Promise<void> {
   const client = await connect({ kubeconfig, fieldManager: 'dynatrace-operator' })
-  const looks = new Set<string>()
+  const reconciles = new Set<string>()
   const settled = Promise.withResolvers<void>()
   let quiet = 0
   const onReconcile = ({ controller, key, error }: ReconcileRecord) => {
-    if (controller === 'nodes-controller') looks.add(key.name)
+    if (controller === 'nodes-controller') reconciles.add(key.name)
     else if (error === undefined) quiet += 1
-    if (looks.size >= nodes && quiet >= 2) settled.resolve()
+    if (reconciles.size >= nodes && quiet >= 2) settled.resolve()
   }
   const { manager, cache } = createDynatraceOperator({
     client,

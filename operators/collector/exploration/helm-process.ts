@@ -43,13 +43,13 @@ export class HelmProcess {
   /** Takes one step even after a stop: what Helm still writes then. */
   async lastStep<R>(what: string, act: () => Promise<R>): Promise<R> {
     const { clock, call, what: command, isInstant = false } = this.#options
-    const pass = async () => (isInstant ? undefined : sleep(STEP_MS, { clock }))
+    const step = async () => (isInstant ? undefined : sleep(STEP_MS, { clock }))
     if (call === undefined) {
-      await pass()
+      await step()
       return act()
     }
     return call(`${command}: ${what}`, async (killed) => {
-      await pass()
+      await step()
       // A process that has crashed never completes.
       return killed.aborted ? new Promise<R>(() => undefined) : act()
     })

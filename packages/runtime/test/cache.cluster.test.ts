@@ -123,7 +123,7 @@ test('deletions hide the object at once, for every form of the response', async 
 
 test('a controller sees changes of its objects and of what they own', async () => {
   const { client, namespace } = world
-  const looked: string[] = []
+  const reconciled: string[] = []
   const waiting = new Map<string, () => void>()
   const watcher = controller(
     {
@@ -132,7 +132,7 @@ test('a controller sees changes of its objects and of what they own', async () =
       owns: [{ resource: ServiceAccounts, namespace }],
       reconcile: async ({ key: { name }, reasons }) => {
         for (const { event, kind } of reasons) {
-          looked.push(`${event} ${kind} ${name}`)
+          reconciled.push(`${event} ${kind} ${name}`)
           waiting.get(`${event} ${kind} ${name}`)?.()
         }
       },
@@ -142,22 +142,24 @@ test('a controller sees changes of its objects and of what they own', async () =
   const stop = new AbortController()
   const ended = watcher.run(stop.signal)
   await watcher.whenReady(AbortSignal.timeout(DEADLINE_MS))
-  const look = async (what: string, cause: () => Promise<unknown>) => {
+  const observe = async (what: string, cause: () => Promise<unknown>) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     waiting.set(what, resolve)
-    AbortSignal.timeout(DEADLINE_MS).addEventListener('abort', () => reject(new Error(`${what} not seen: ${looked}`)))
+    AbortSignal.timeout(DEADLINE_MS).addEventListener('abort', () =>
+      reject(new Error(`${what} not seen: ${reconciled}`)),
+    )
     await cause()
     await promise
   }
   const map = configMap('parent', '1')
   const labelled = { ...map, metadata: { ...map.metadata, labels: { watched: '' } } }
-  await look('added ConfigMap parent', () => client.create(ConfigMaps, labelled))
+  await observe('added ConfigMap parent', () => client.create(ConfigMaps, labelled))
   const { uid } = (await client.get(ConfigMaps, key('parent'))).metadata
   const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'parent', uid, controller: true }]
   const child = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...key('child'), ownerReferences } }
-  await look('added ServiceAccount parent', () => client.create(ServiceAccounts, child))
-  await look('deleted ServiceAccount parent', () => client.delete(ServiceAccounts, key('child')))
-  await look('deleted ConfigMap parent', () => client.delete(ConfigMaps, key('parent')))
+  await observe('added ServiceAccount parent', () => client.create(ServiceAccounts, child))
+  await observe('deleted ServiceAccount parent', () => client.delete(ServiceAccounts, key('child')))
+  await observe('deleted ConfigMap parent', () => client.delete(ConfigMaps, key('parent')))
   stop.abort()
   await ended
 })

@@ -110,7 +110,7 @@ test('a watch that lags behind causes no second creation and no ping-pong', asyn
   cluster.faults.freeze('secrets')
   await createSource('a', '1')
   await clock.advance(1_000)
-  for (let look = 0; look < 5; look++) {
+  for (let round = 0; round < 5; round++) {
     copier.enqueue(key('a'))
     await clock.advance(2_000)
   }

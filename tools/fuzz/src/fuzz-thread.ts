@@ -118,7 +118,7 @@ function start(): { readonly worker: Worker; readonly current: CurrentInput } {
 }
 
 /** How long the current input has been running. Before the first input, this is the time of loading. */
-function watch(current: CurrentInput, look: (input: Uint8Array, waitedMs: number) => void): NodeJS.Timeout {
+function watch(current: CurrentInput, onStuck: (input: Uint8Array, waitedMs: number) => void): NodeJS.Timeout {
   let { number } = current
   let sinceMs = performance.now()
   const first = number
@@ -127,7 +127,7 @@ function watch(current: CurrentInput, look: (input: Uint8Array, waitedMs: number
     if (seen !== number) {
       number = seen
       sinceMs = performance.now()
-    } else if (number !== first) look(current.input, performance.now() - sinceMs)
+    } else if (number !== first) onStuck(current.input, performance.now() - sinceMs)
   }, LOOK_EVERY_MS)
 }
 

@@ -78,14 +78,14 @@ export async function rehearse(
   }
 }
 
-/** What lets the operator look once at a resource. */
+/** One function per kind that reconciles a resource once. */
 function actors(scratch: ScratchCluster, options: RehearsalOptions) {
   const { world, ...facts } = options
   const shared = { ...facts, ...world, randomBytes: repeatableBytes(), selfSigned: placeholderCertificate }
   const [dynaKubes, edgeConnects] = [dynaKubeReconcile(shared), edgeConnectReconcile(shared)]
   return {
-    DynaKube: (key: ObjectKey) => look(scratch, DynaKubes, dynaKubes, key, options),
-    EdgeConnect: (key: ObjectKey) => look(scratch, EdgeConnects, edgeConnects, key, options),
+    DynaKube: (key: ObjectKey) => reconcileOnce(scratch, DynaKubes, dynaKubes, key, options),
+    EdgeConnect: (key: ObjectKey) => reconcileOnce(scratch, EdgeConnects, edgeConnects, key, options),
   }
 }
 
@@ -94,7 +94,7 @@ async function placeholderCertificate({ commonName }: SelfSignedSubject): Promis
   return { certificate: `certificate of ${commonName}`, privateKey: `key of ${commonName}` }
 }
 
-async function look<T extends KubeObject>(
+async function reconcileOnce<T extends KubeObject>(
   { client, view }: ScratchCluster,
   resource: Resource<T>,
   reconcile: Reconcile<T>,

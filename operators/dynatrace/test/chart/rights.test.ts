@@ -136,17 +136,17 @@ async function disturb(resource: Resource, owner: string): Promise<void> {
   const [[label, value] = []] = Object.entries(labels)
   if (label === undefined) throw new Error(`${owner} has no ${resource.kind} with a label`)
   await admin.patch<KubeObject>(resource, key(name), merge({ metadata: { labels: { [label]: 'disturbed' } } }))
-  await look()
+  await touch()
   await chart.until(`${resource.kind} ${name} as it was`, async () => {
     return (await admin.get<KubeObject>(resource, key(name))).metadata.labels?.[label] === value
   })
 }
 
-let looks = 0
-/** Makes the operator look at the DynaKube: not everything is watched. */
-async function look(): Promise<void> {
-  looks += 1
-  await chart.admin.patch(DynaKubes, key(TENANT), merge({ metadata: { annotations: { look: `${looks}` } } }))
+let touches = 0
+/** Triggers a reconcile of the DynaKube: not everything is watched. */
+async function touch(): Promise<void> {
+  touches += 1
+  await chart.admin.patch(DynaKubes, key(TENANT), merge({ metadata: { annotations: { touched: `${touches}` } } }))
 }
 
 describe.skipIf(helmPath === undefined)('the operator (skipped without helm)', { timeout: PATIENCE_MS }, () => {
@@ -205,12 +205,12 @@ describe.skipIf(helmPath === undefined)('the operator (skipped without helm)', {
     await disturb(Deployments, EDGE)
     const copy = { namespace: 'shop', name: 'dynatrace-bootstrapper-config' }
     await admin.patch(Secrets, copy, merge({ metadata: { labels: { foreign: 'true' } } }))
-    await look()
+    await touch()
     await chart.until('the copy as it was', async () => {
       return (await admin.get(Secrets, copy)).metadata.labels?.foreign === undefined
     })
     await admin.patch(Secrets, key(CERTIFICATES_SECRET), merge({ data: { 'tls.crt': '' } }))
-    await admin.patch(Deployments, key(WEBHOOK_NAME), merge({ metadata: { annotations: { look: 'now' } } }))
+    await admin.patch(Deployments, key(WEBHOOK_NAME), merge({ metadata: { annotations: { touched: 'now' } } }))
     await chart.until('another certificate', async () => {
       return (await admin.get(Secrets, key(CERTIFICATES_SECRET))).data?.['tls.crt'] !== ''
     })
@@ -221,7 +221,7 @@ describe.skipIf(helmPath === undefined)('the operator (skipped without helm)', {
     const { items } = await admin.list(Nodes)
     const { name = '' } = items[0]?.metadata ?? {}
     await chart.until('agents in the status', async () => {
-      await look()
+      await touch()
       return (await admin.get(DynaKubes, key(TENANT))).status?.oneAgent?.instances?.[name] !== undefined
     })
     await admin.patch(Nodes, { name }, merge({ spec: { unschedulable: true } }))

@@ -57,7 +57,7 @@ describe('the DaemonSet of agents', () => {
       await stage.until(`a rollout after ${Object.keys(change)}`, async () => (await hashOf('edited')) !== before)
       before = await hashOf('edited')
     }
-    await stage.look('edited')
+    await stage.reconcile('edited')
     expect(await hashOf('edited')).toBe(before)
   })
 
@@ -95,7 +95,7 @@ describe('a version in the status that cannot be parsed', () => {
     const failing = { kind: 'status', status: 500, tenant: 'spoilt', path: 'metainfo' } as const
     const fault = stage.simulator.faults.add(failing)
     await stage.client.patch(DynaKubes, key('spoilt'), { type: 'merge', patch }, { subresource: 'status' })
-    await stage.look('spoilt')
+    await stage.reconcile('spoilt')
     await isTold('spoilt', 'OneAgentDaemonSet', 'DaemonSetGenerationFailed')
     expect(await stage.condition('spoilt', 'OneAgentDaemonSet')).toMatchObject({ status: 'False' })
     expect(await hashOf('spoilt')).toBe(before)
@@ -164,8 +164,8 @@ describe('instances', () => {
     await stage.until('a pod on each node', async () => {
       return (await pods()).filter(({ status }) => status?.hostIP !== undefined).length === 3
     })
-    stage.pass(6 * MINUTE)
-    await stage.look('counted')
+    stage.advance(6 * MINUTE)
+    await stage.reconcile('counted')
     await stage.until('all instances', async () => {
       return Object.keys((await stage.read('counted')).status?.oneAgent?.instances ?? {}).length === 3
     })
@@ -280,8 +280,8 @@ describe('collectors of node configurations', () => {
     expect(new Set(before).size).toBe(1)
     expect(before[0]).toBe((await stage.read('posture')).status?.kspm?.tokenSecretHash)
     expect(before[0]).toMatch(/^\d+$/)
-    await stage.look('posture')
-    await stage.look('posture')
+    await stage.reconcile('posture')
+    await stage.reconcile('posture')
     expect(await secretData(stage, 'posture-kspm-token')).toEqual(token)
     expect(await hashes()).toEqual(before)
   })

@@ -82,9 +82,9 @@ describe('a DynaKube with everything', () => {
   })
 
   it('costs no write and no call once it runs', async () => {
-    await stage.until('a look without a write', async () => (await stage.look('full')).writes.length === 0)
+    await stage.until('a reconcile without a write', async () => (await stage.reconcile('full')).writes.length === 0)
     stage.simulator.clearCalls()
-    expect((await stage.look('full')).writes).toEqual([])
+    expect((await stage.reconcile('full')).writes).toEqual([])
     expect(stage.simulator.calls()).toEqual([])
   })
 

@@ -23,7 +23,7 @@ afterAll(() => stage?.[Symbol.asyncDispose]())
 afterEach(async () => {
   stage.simulator.faults.clear()
   await stage.deleteIfThere()
-  await stage.pass(MINUTE)
+  await stage.advance(MINUTE)
 })
 
 /** Installs, and looks when everything runs. */
@@ -46,9 +46,9 @@ async function expectFresh(expected = fresh): Promise<void> {
 
 /** Lets so much time pass that the tenant is asked again. */
 async function askAgain(): Promise<void> {
-  await stage.pass(16 * MINUTE)
+  await stage.advance(16 * MINUTE)
   await stage.touch()
-  await stage.pass(2 * MINUTE)
+  await stage.advance(2 * MINUTE)
 }
 
 describe('a tenant that cannot be reached', () => {
@@ -57,7 +57,7 @@ describe('a tenant that cannot be reached', () => {
     await stage.create(FULL)
     await stage.untilPhase('Error')
     expect(await stage.condition('Tokens')).toMatchObject({ status: 'False', reason: 'TokenError' })
-    await stage.pass(30 * MINUTE)
+    await stage.advance(30 * MINUTE)
     fault.remove()
     await expectFresh()
   })
@@ -67,7 +67,7 @@ describe('a tenant that cannot be reached', () => {
     const before = objectsOf(stage)
     const fault = stage.simulator.faults.add({ kind: 'cut' })
     await askAgain()
-    await stage.pass(60 * MINUTE)
+    await stage.advance(60 * MINUTE)
     expect(differences(before, objectsOf(stage)).map(formatDifference)).toEqual([])
     expect((await stage.read()).status?.phase).toBe('Error')
     expect(await stage.condition('Tokens')).toMatchObject({ status: 'False' })
@@ -79,7 +79,7 @@ describe('a tenant that cannot be reached', () => {
     await installed(FULL)
     const { resourceVersion } = (await stage.read()).metadata
     const fault = stage.simulator.faults.add({ kind: 'status', status: 503 })
-    await stage.pass(60 * MINUTE)
+    await stage.advance(60 * MINUTE)
     expect((await stage.read()).metadata.resourceVersion).toBe(resourceVersion)
     fault.remove()
     await expectFresh()
@@ -94,7 +94,7 @@ describe('a tenant that cannot be reached', () => {
       expect(await stage.condition('Tokens')).toMatchObject({ status: 'True' })
       const failing = (await stage.read()).status?.conditions?.filter(({ status }) => status === 'False') ?? []
       expect(failing.map(({ reason }) => reason)).toContain('DynatraceApiError')
-      await stage.pass(10 * MINUTE)
+      await stage.advance(10 * MINUTE)
       fault.remove()
       await expectFresh()
     },
@@ -176,7 +176,7 @@ describe('a new version', () => {
       next,
     ])
     await stage.untilPhase('Running')
-    await stage.pass(6 * MINUTE)
+    await stage.advance(6 * MINUTE)
     expect(Object.keys((await stage.read()).status?.oneAgent?.instances ?? {})).toHaveLength(3)
     versions.agent = agent
     versions.gateway = gateway
@@ -193,11 +193,11 @@ describe('a DynaKube that is edited while it is rolled out', () => {
     await stage.settle()
     await stage.create(FULL)
     // Pods are on their way by then, and not yet ready.
-    await stage.pass(100)
+    await stage.advance(100)
     await stage.replace(LOGS)
-    await stage.pass(100)
+    await stage.advance(100)
     await stage.replace(FULL)
-    await stage.pass(100)
+    await stage.advance(100)
     await stage.replace(LOGS)
     await stage.untilPhase('Running')
     await stage.settle()
@@ -228,7 +228,7 @@ describe('what a DynaKube names', () => {
     await stage.settle()
     await stage.create({ ...FULL, ...spec })
     await stage.untilPhase('Error')
-    await stage.pass(MINUTE)
+    await stage.advance(MINUTE)
     await stage.addSecret('later', named)
     await expectFresh(expected)
     await stage.removeSecret('later')

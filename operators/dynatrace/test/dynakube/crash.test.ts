@@ -75,7 +75,7 @@ it('a deletion that no operator saw leaves nothing either', async () => {
   await undisturbed(() => stage.create(FULL))
   stage.kill()
   await stage.delete()
-  await stage.pass(60_000)
+  await stage.advance(60_000)
   stage.start()
   await stage.settle()
   expectSame(objectsOf(stage), expected)

@@ -90,9 +90,9 @@ describe('a tenant that asks for patience', () => {
     await stage.create(name, hosts)
     await running(stage, name)
     const before = (await stage.read(name)).status
-    stage.pass(16 * MINUTE)
+    stage.advance(16 * MINUTE)
     const fault = stage.simulator.faults.add({ ...response, tenant: name, operation: 'agent-connection-info' })
-    const record = await stage.look(name)
+    const record = await stage.reconcile(name)
     expect(record.outcome).toBe('requeue_after')
     expect((record.nextRunMs ?? 0) - record.startedMs).toBeLessThan(2 * MINUTE)
     expect((await stage.read(name)).status).toEqual(before)
@@ -108,11 +108,11 @@ describe('a tenant that asks for patience with some call', () => {
     await stage.create('picky', { oneAgent: { applicationMonitoring: { namespaceSelector } } })
     await running(stage, 'picky')
     for (const operation of CALLS) {
-      await stage.look('picky')
+      await stage.reconcile('picky')
       const { status } = await stage.read('picky')
-      stage.pass(16 * MINUTE)
+      stage.advance(16 * MINUTE)
       const fault = stage.simulator.faults.add({ kind: 'status', status: 503, tenant: 'picky', operation })
-      const { outcome, nextRunMs = 0, startedMs, durationMs } = await stage.look('picky')
+      const { outcome, nextRunMs = 0, startedMs, durationMs } = await stage.reconcile('picky')
       expect([operation, outcome, nextRunMs - startedMs - durationMs]).toEqual([operation, 'requeue_after', MINUTE])
       expect((await stage.read('picky')).status).toEqual(status)
       fault.remove()
@@ -166,8 +166,8 @@ describe('a version that cannot be asked for', () => {
     const before = await imageOf()
     const operation = 'gateway-latest-version'
     const fault = stage.simulator.faults.add({ kind: 'status', status: 500, tenant: 'later', operation })
-    stage.pass(16 * MINUTE)
-    const record = await stage.look('later')
+    stage.advance(16 * MINUTE)
+    const record = await stage.reconcile('later')
     fault.remove()
     expect(record.outcome).toBe('requeue_after')
     expect(before).toMatch(/\/linux\/activegate:/)
@@ -200,8 +200,8 @@ describe('a cluster that refuses', () => {
   })
 
   it('keeps what could be written: the tenant makes one token for gateways, however often they fail', async () => {
-    await stage.look('refused')
-    await stage.look('refused')
+    await stage.reconcile('refused')
+    await stage.reconcile('refused')
     expect(await stage.condition('refused', 'ActiveGateAuthTokenSecret')).toMatchObject({ status: 'True' })
     expect(await find(stage, Secrets, 'refused-activegate-authtoken-secret')).toBeDefined()
     expect(operations(stage, 'refused').filter((operation) => operation === 'active-gate-token')).toHaveLength(1)

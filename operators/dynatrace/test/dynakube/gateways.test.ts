@@ -165,7 +165,7 @@ describe('extensions', () => {
     expect(tokens['eec.token']).toMatch(/^EEC dt0x01\.[A-Z2-7]{24}\.[A-Z2-7]{64}$/)
     expect(tokens['datasource.token']).toMatch(/^dt0x01\.[A-Z2-7]{24}\.[A-Z2-7]{64}$/)
     expect(Object.values(first)).not.toContain(tokens['datasource.token'])
-    await stage.look('legacy')
+    await stage.reconcile('legacy')
     expect(await secret(key.name)).toEqual(tokens)
   })
 
@@ -227,13 +227,13 @@ describe('extensions', () => {
       (await get(StatefulSets, 'retokened-extension-controller')).spec?.template,
       (await get(Deployments, 'retokened-sql-ext-exec-one')).spec?.template,
     ]
-    await stage.look('retokened')
+    await stage.reconcile('retokened')
     const before = await templatesOf()
     const token = await secret('retokened-extensions-token')
     await stage.client.delete(Secrets, { namespace: NAMESPACE, name: 'retokened-extensions-token' })
     await appears(Secrets, 'retokened-extensions-token')
     expect(await secret('retokened-extensions-token')).not.toEqual(token)
-    await stage.look('retokened')
+    await stage.reconcile('retokened')
     expect(await templatesOf()).toEqual(before)
   })
 
@@ -241,8 +241,8 @@ describe('extensions', () => {
     const key = { namespace: NAMESPACE, name: 'retokened-sql-ext-exec-one' }
     expect((await get(Deployments, key.name)).spec?.replicas).toBe(1)
     await stage.client.patch(Deployments, key, { type: 'merge', patch: { spec: { replicas: 2 } } })
-    await stage.look('retokened')
-    await stage.look('retokened')
+    await stage.reconcile('retokened')
+    await stage.reconcile('retokened')
     expect((await get(Deployments, key.name)).spec?.replicas).toBe(2)
   })
 })
@@ -268,7 +268,10 @@ describe('the collector', () => {
       message: 'the Secret dynatrace/half has no dataIngestToken, which spec.telemetryIngest needs; add one',
     })
     expect((await stage.read('tokenless')).status?.phase).not.toBe('Error')
-    await stage.until('a look without a write', async () => (await stage.look('tokenless')).writes.length === 0)
+    await stage.until(
+      'a reconcile without a write',
+      async () => (await stage.reconcile('tokenless')).writes.length === 0,
+    )
     expect(await exists(StatefulSets, 'tokenless-otel-collector')).toBe(false)
 
     const data = encodeSecret({ dataIngestToken: tokens.get('dataIngestToken')?.value ?? '' })
@@ -295,7 +298,7 @@ describe('the collector', () => {
     })
     await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'tokenless' })
     await disappears(ConfigMaps, 'dynatrace-otlp-api-endpoint')
-    await stage.look('renamed')
+    await stage.reconcile('renamed')
     await appears(StatefulSets, 'renamed-otel-collector')
   })
 
@@ -343,14 +346,14 @@ it('gateways restart with the token that replaces an old one, and no sooner is o
     const { spec } = await get(StatefulSets, 'rotating-activegate')
     return spec?.template?.metadata?.annotations?.[ANNOTATIONS.activeGateConfiguration]
   }
-  await stage.look('rotating')
+  await stage.reconcile('rotating')
   const [before, first] = [await hash(), issued()]
-  stage.pass(29 * DAY_MS - HOUR_MS)
-  await stage.look('rotating')
+  stage.advance(29 * DAY_MS - HOUR_MS)
+  await stage.reconcile('rotating')
   expect(issued()).toBe(first)
   expect(await hash()).toBe(before)
-  stage.pass(2 * HOUR_MS)
-  await stage.look('rotating')
+  stage.advance(2 * HOUR_MS)
+  await stage.reconcile('rotating')
   await stage.until('another hash', async () => (await hash()) !== before)
   expect(issued()).toBeGreaterThan(first)
 })
@@ -372,7 +375,7 @@ describe('an autoscaler', () => {
         { type: 'merge', patch: { spec: { replicas: 3 } } },
       )
     }
-    await stage.look('scaled')
+    await stage.reconcile('scaled')
     expect(await Promise.all(sets.map(replicasOf))).toEqual([3, 3])
     await stage.edit('scaled', { spec: { activeGate: { replicas: 2 } } })
     await stage.until('the number of the user', async () => (await replicasOf('scaled-activegate')) === 2)

@@ -65,19 +65,19 @@ it('restores a copy after a manual change or deletion', async () => {
   const key = { namespace: 'shop', name: 'dynatrace-bootstrapper-config' }
   await stage.client.patch(Secrets, key, { type: 'merge', patch: { data: { 'endpoint.properties': 'eA==' } } })
   await stage.until('the data', async () => {
-    await stage.look('apps')
+    await stage.reconcile('apps')
     return (await copy('shop'))?.data?.['endpoint.properties'] !== 'eA=='
   })
   await stage.client.delete(Secrets, key)
   await stage.until('the copy', async () => {
-    await stage.look('apps')
+    await stage.reconcile('apps')
     return isFilled('shop')()
   })
 })
 
 it('costs nothing when nothing changed', async () => {
-  await stage.look('apps')
-  expect((await stage.look('apps')).writes).toEqual([])
+  await stage.reconcile('apps')
+  expect((await stage.reconcile('apps')).writes).toEqual([])
 })
 
 it('says when two want the same namespace, and leaves it as it is', async () => {

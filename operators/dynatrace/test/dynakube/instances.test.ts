@@ -33,10 +33,10 @@ it('lists a replaced agent as soon as its pod is seen, although nothing else cha
   faults.freeze('pods')
   await stage.client.delete(Pods, { namespace: NAMESPACE, name: before['node-1'] ?? '' })
   // The DaemonSet is ready again long before its new pod is seen: its events come too early.
-  await stage.pass(60_000)
+  await stage.advance(60_000)
   const after = await running()
   expect(after['node-1']).not.toBe(before['node-1'])
   faults.thaw('pods')
-  await stage.pass(10_000)
+  await stage.advance(10_000)
   expect(await listed()).toEqual(after)
 })

@@ -92,14 +92,14 @@ describe('with Istio', () => {
 
   it('nothing is written once everything is there', async () => {
     await stage.until('a reconcile without a write', () => stage.records.at(-1)?.writes.length === 0)
-    expect((await stage.look('meshed')).writes).toEqual([])
+    expect((await stage.reconcile('meshed')).writes).toEqual([])
   })
 
   it('manual changes and deletions are reverted', async () => {
     const patch = { spec: { hosts: ['evil.example.com'] } }
     await stage.client.patch(VirtualServices, key('meshed-fqdn-oneagent'), { type: 'merge', patch })
     await stage.client.delete(ServiceEntries, key('meshed-ip-oneagent'))
-    await stage.look('meshed')
+    await stage.reconcile('meshed')
     await until('meshed', 7)
     const { spec } = await stage.client.get(VirtualServices, key('meshed-fqdn-oneagent'))
     expect(spec?.hosts).toEqual(['x.io'])
@@ -107,8 +107,8 @@ describe('with Istio', () => {
 
   it('hosts that come and go are followed', async () => {
     stage.simulator.tenant('meshed').connectionInfo.endpoints = ['https://y.io:443/communication']
-    stage.pass(16 * 60_000)
-    await stage.look('meshed')
+    stage.advance(16 * 60_000)
+    await stage.reconcile('meshed')
     await stage.until('the new host', async () => {
       const { spec } = await stage.client.get(ServiceEntries, key('meshed-fqdn-oneagent'))
       return spec?.hosts.join() === 'y.io'
@@ -130,7 +130,7 @@ describe('with Istio', () => {
     await stage.edit('meshed', { spec: { enableIstio: false } })
     await until('meshed', 0)
     await stage.until('no condition', isRemoved('meshed', 'IstioForCodeModule'))
-    expect((await stage.look('meshed')).writes).toEqual([])
+    expect((await stage.reconcile('meshed')).writes).toEqual([])
     await stage.edit('meshed', { spec: { enableIstio: true } })
     await until('meshed', 3)
   })
@@ -154,7 +154,7 @@ describe('with Istio', () => {
     expect((await stage.read('refused')).status?.phase).toBe('Deploying')
     await stage.client.delete(ServiceEntries, key('refused-fqdn-activegate'))
     await theirs('refused-fqdn-activegate')
-    await stage.look('refused')
+    await stage.reconcile('refused')
     await stage.until('the condition of gateways', hasReason('IstioForActiveGate'))
     expect((await stage.read('refused')).status?.phase).toBe('Error')
     for (const name of ['refused-fqdn-oneagent', 'refused-fqdn-activegate']) {
@@ -170,7 +170,7 @@ describe('with Istio', () => {
 
 it('a cluster that loses Istio is reported by the DynaKube that asked for it, and by no other', async () => {
   await uninstallIstio(stage.client)
-  await stage.look('refused')
+  await stage.reconcile('refused')
   await stage.until('an error', async () => (await stage.read('refused')).status?.phase === 'Error')
-  expect((await stage.look('plain')).outcome).toBe('requeue_after')
+  expect((await stage.reconcile('plain')).outcome).toBe('requeue_after')
 })

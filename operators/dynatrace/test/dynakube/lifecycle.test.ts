@@ -34,14 +34,14 @@ describe('a DynaKube', () => {
   it('is reconciled after five minutes when something changed, else after thirty', async () => {
     await stage.create('calm', hosts)
     await running(stage, 'calm')
-    const passes = () => stage.records.filter(({ key: { name } }) => name === 'calm')
+    const reconciles = () => stage.records.filter(({ key: { name } }) => name === 'calm')
     const delayMs = ({ nextRunMs = 0, startedMs, durationMs }: (typeof stage.records)[number]) =>
       nextRunMs - startedMs - durationMs
-    const [first] = passes()
+    const [first] = reconciles()
     expect(first?.writes).toContainEqual(expect.objectContaining({ kind: 'DynaKube', subresource: 'status' }))
     expect(first && delayMs(first)).toBe(5 * MINUTE)
-    await stage.until('nothing left to write', () => passes().at(-1)?.writes.length === 0)
-    const still = await stage.look('calm')
+    await stage.until('nothing left to write', () => reconciles().at(-1)?.writes.length === 0)
+    const still = await stage.reconcile('calm')
     expect(still.writes).toEqual([])
     expect(delayMs(still)).toBe(30 * MINUTE)
   })
@@ -60,9 +60,9 @@ describe('a DynaKube', () => {
       message: expect.stringContaining('created '),
       source: { component: 'dynakube-controller' },
     })
-    await stage.until('nothing left to write', async () => (await stage.look('eventful')).writes.length === 0)
+    await stage.until('nothing left to write', async () => (await stage.reconcile('eventful')).writes.length === 0)
     const before = await eventsOf('eventful')
-    await stage.look('eventful')
+    await stage.reconcile('eventful')
     expect(await eventsOf('eventful')).toEqual(before)
   })
 
@@ -93,7 +93,7 @@ describe('a DynaKube', () => {
     await stage.edit('hasty', { metadata: { annotations: { edited: 'meanwhile' } } })
     await settled(stage, 'hasty')
     fault.remove()
-    await stage.look('hasty')
+    await stage.reconcile('hasty')
     expect(operations(stage, 'hasty').filter((one) => one === operation)).toHaveLength(1)
     const outcomes = stage.records.filter(({ key: { name } }) => name === 'hasty').map(({ outcome }) => outcome)
     expect(outcomes).not.toContain('conflict')
@@ -121,8 +121,8 @@ describe('versions', () => {
     const before = await version()
     stage.simulator.tenant('frozen').versions.gateway = '1.999.0.20300101-000000'
     stage.simulator.clearCalls()
-    stage.pass(16 * MINUTE)
-    await stage.look('frozen')
+    stage.advance(16 * MINUTE)
+    await stage.reconcile('frozen')
     expect(operations(stage, 'frozen')).toContain('gateway-connection-info')
     expect(operations(stage, 'frozen')).not.toContain('gateway-latest-version')
     expect(await version()).toBe(before)
@@ -134,8 +134,8 @@ describe('versions', () => {
     await stage.create('newest', hosts)
     await settled(stage, 'newest')
     versions.agent = '1.283.132.20240205-143805'
-    stage.pass(16 * MINUTE)
-    const record = await stage.look('newest')
+    stage.advance(16 * MINUTE)
+    const record = await stage.reconcile('newest')
     expect(record.outcome).toBe('requeue_after')
     expect((await stage.read('newest')).status?.oneAgent).toMatchObject({
       version: '999.999.999.20990101-000000',
@@ -154,7 +154,7 @@ describe('the CRD', () => {
   it('of another release is warned about, and the work goes on', async () => {
     await label('of-another-release')
     // What was read is believed for a while.
-    stage.pass(6 * MINUTE)
+    stage.advance(6 * MINUTE)
     await stage.create('checked', hosts)
     await settled(stage, 'checked')
     await stage.until('the event', async () => (await warnings()).length > 0)
@@ -164,7 +164,7 @@ describe('the CRD', () => {
 
   it('without a release stops the work', async () => {
     await label(null)
-    stage.pass(6 * MINUTE)
+    stage.advance(6 * MINUTE)
     stage.simulator.clearCalls()
     await stage.create('unchecked', hosts)
     const failed = () => stage.records.find(({ key: { name }, error }) => name === 'unchecked' && error !== undefined)
@@ -172,7 +172,7 @@ describe('the CRD', () => {
     expect(failed()?.error).toContain(`has no label ${VERSION_LABEL}`)
     expect(operations(stage, 'unchecked')).toEqual([])
     await label('of-this-release')
-    await stage.look('unchecked')
+    await stage.reconcile('unchecked')
     await settled(stage, 'unchecked')
   })
 })

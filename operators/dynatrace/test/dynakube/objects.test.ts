@@ -51,8 +51,8 @@ describe('an object that was edited by hand', () => {
   it('keeps what the operator has no opinion about', async () => {
     const labels = { 'example.com/theirs': 'yes' }
     await stage.client.patch(DaemonSets, key('edited-oneagent'), merge({ metadata: { labels } }))
-    await stage.look('edited')
-    await stage.look('edited')
+    await stage.reconcile('edited')
+    await stage.reconcile('edited')
     expect((await read()).metadata.labels).toMatchObject(labels)
   })
 
@@ -171,7 +171,7 @@ describe('the pull secret', () => {
   it('is not written while nothing changed, and at once when the token did', async () => {
     const version = async () => (await find(stage, Secrets, 'edited-pull-secret'))?.metadata.resourceVersion
     const before = await version()
-    expect((await stage.look('edited')).writes).toEqual([])
+    expect((await stage.reconcile('edited')).writes).toEqual([])
     expect(await version()).toBe(before)
     const { tokens } = stage.simulator.tenant('edited')
     tokens.add({ name: 'paasToken', scopes: ['InstallerDownload'] })
@@ -210,7 +210,7 @@ describe('the proxy', () => {
     await settled(stage, 'proxied')
     await stage.create('direct', hosts)
     await settled(stage, 'direct')
-    await stage.look('direct')
+    await stage.reconcile('direct')
     expect(await find(stage, Secrets, 'direct-internal-proxy')).toBeUndefined()
     expect(await secretData(stage, 'proxied-internal-proxy')).toEqual({
       scheme: 'http',
@@ -256,7 +256,7 @@ describe('a namespace', () => {
     expect(await copiesIn('staying')).toEqual(COPIES)
     expect((await stage.client.get(Namespaces, { name: 'going' })).metadata.deletionTimestamp).toBeDefined()
     expect(await copiesIn('going')).toEqual([])
-    expect((await stage.look('leaving')).outcome).toBe('requeue_after')
+    expect((await stage.reconcile('leaving')).outcome).toBe('requeue_after')
     const patch = [{ op: 'remove', path: '/metadata/finalizers' }] as const
     await stage.client.patch(ConfigMaps, { namespace: 'going', name: 'held' }, { type: 'json', patch })
   })

@@ -56,13 +56,13 @@ describe('calls', () => {
   it('are made once per request threshold', async () => {
     await stage.create('steady', { ...hosts, activeGate: { capabilities: ['metrics-ingest'] } }, WITHOUT_KEY)
     await settled('steady')
-    await stage.look('steady')
+    await stage.reconcile('steady')
     stage.simulator.clearCalls()
-    stage.pass(5 * MINUTE)
-    await stage.look('steady')
+    stage.advance(5 * MINUTE)
+    await stage.reconcile('steady')
     expect(operations('steady')).toEqual([])
-    stage.pass(11 * MINUTE)
-    await stage.look('steady')
+    stage.advance(11 * MINUTE)
+    await stage.reconcile('steady')
     const lookups = callsOf('steady').filter(({ operation }) => operation === 'token-lookup')
     expect(lookups.map(({ token }) => token).sort()).toEqual(['apiToken', 'dataIngestToken'])
     expect(operations('steady')).toContain('agent-connection-info')
@@ -72,7 +72,7 @@ describe('calls', () => {
     await stage.create('eager', { ...hosts, dynatraceApiRequestThreshold: 0 })
     await settled('eager')
     stage.simulator.clearCalls()
-    await stage.look('eager')
+    await stage.reconcile('eager')
     const expected = ['token-lookup', 'agent-connection-info', 'agent-latest-version']
     expect(operations('eager')).toEqual(expect.arrayContaining(expected))
   })
@@ -113,8 +113,8 @@ describe('tokens', () => {
     }
     expect(operations('unscoped').filter((operation) => operation.startsWith('settings'))).toEqual([])
     await stage.edit('unscoped', { spec: { activeGate: { capabilities: ['routing'] } } })
-    stage.pass(16 * MINUTE)
-    await stage.look('unscoped')
+    stage.advance(16 * MINUTE)
+    await stage.reconcile('unscoped')
     for (const type of ['ApiTokenSettingsRead', 'ApiTokenSettingsWrite']) {
       await stage.until(`no ${type}`, async () => (await stage.condition('unscoped', type)) === undefined)
     }
@@ -130,7 +130,7 @@ describe('a tenant', () => {
     await stage.until('the condition', async () => {
       return (await stage.condition('hostless', 'OneAgentConnectionInfo'))?.reason === 'EmptyCommunicationHosts'
     })
-    const { outcome, nextRunMs = 0, startedMs, durationMs } = await stage.look('hostless')
+    const { outcome, nextRunMs = 0, startedMs, durationMs } = await stage.reconcile('hostless')
     expect(outcome).toBe('requeue_after')
     expect(nextRunMs - startedMs - durationMs).toBe(MINUTE)
     await expect(secret('hostless-oneagent-tenant-secret')).rejects.toThrow()
@@ -147,7 +147,7 @@ describe('a tenant', () => {
   it('that is busy is left in peace, and nothing is said about it', async () => {
     const fault = stage.simulator.faults.add({ kind: 'status', status: 503, tenant: 'busy' })
     await stage.create('busy', hosts)
-    const record = await stage.look('busy')
+    const record = await stage.reconcile('busy')
     expect(record.outcome).toBe('requeue_after')
     expect((await stage.read('busy')).status).toBeUndefined()
     fault.remove()
@@ -184,11 +184,11 @@ describe('the token of gateways', () => {
     await stage.create('rotating', gateway, WITHOUT_KEY)
     await settled('rotating')
     const first = await secret(name)
-    stage.pass(28 * DAY)
-    await stage.look('rotating')
+    stage.advance(28 * DAY)
+    await stage.reconcile('rotating')
     expect(await secret(name)).toEqual(first)
-    stage.pass(DAY + MINUTE)
-    await stage.look('rotating')
+    stage.advance(DAY + MINUTE)
+    await stage.reconcile('rotating')
     await stage.until('another token', async () => {
       const next = await secret(name).catch(() => first)
       return next['auth-token'] !== first['auth-token']
@@ -208,8 +208,8 @@ describe('versions', () => {
       version: '1.283.132.20240205-143805',
     })
     versions.agent = '1.200.0.20200101-000000'
-    stage.pass(16 * MINUTE)
-    await stage.look('older')
+    stage.advance(16 * MINUTE)
+    await stage.reconcile('older')
     expect((await agent('older'))?.version).toBe('1.283.132.20240205-143805')
     expect(await stage.condition('older', 'OneAgentVersion')).toMatchObject({ status: 'False', reason: 'Downgrade' })
   })
@@ -219,8 +219,8 @@ describe('versions', () => {
     await settled('pinned')
     const { version } = (await agent('pinned')) ?? {}
     const fault = stage.simulator.faults.add({ kind: 'status', status: 500, tenant: 'pinned', path: 'metainfo' })
-    stage.pass(16 * MINUTE)
-    await stage.look('pinned')
+    stage.advance(16 * MINUTE)
+    await stage.reconcile('pinned')
     fault.remove()
     expect((await agent('pinned'))?.version).toBe(version)
     expect((await stage.read('pinned')).status?.phase).not.toBe('Error')
@@ -253,8 +253,8 @@ describe('versions', () => {
     await stage.create('tagged', hosts, { 'feature.dynatrace.com/public-registry': 'true' })
     await settled('tagged')
     versions.setImage('oneAgent', { ...image, tag: 'latest' })
-    stage.pass(16 * MINUTE)
-    expect((await stage.look('tagged')).outcome).toBe('requeue_after')
+    stage.advance(16 * MINUTE)
+    expect((await stage.reconcile('tagged')).outcome).toBe('requeue_after')
     expect((await agent('tagged'))?.imageID).toBe(`${image.source}:${image.tag}`)
     expect(await stage.condition('tagged', 'OneAgentVersion')).toMatchObject({ reason: 'VerificationFailed' })
   })
@@ -268,7 +268,7 @@ describe('versions', () => {
     const key = { namespace: NAMESPACE, name: 'damaged' }
     await stage.client.patch(DynaKubes, key, { type: 'merge', patch }, { subresource: 'status' })
     expect((await agent('damaged'))?.version).toBe('nonsense')
-    await stage.look('damaged')
+    await stage.reconcile('damaged')
     expect((await agent('damaged'))?.version).toBe(version)
     await settled('damaged')
   })
@@ -287,8 +287,8 @@ describe('versions', () => {
     versions.agent = version
     await settled('nameless')
     versions.agent = ''
-    stage.pass(16 * MINUTE)
-    expect((await stage.look('nameless')).outcome).toBe('requeue_after')
+    stage.advance(16 * MINUTE)
+    expect((await stage.reconcile('nameless')).outcome).toBe('requeue_after')
     expect((await agent('nameless'))?.version).toBe(version)
   })
 })

@@ -48,7 +48,7 @@ async function changedTo(choice: Choice, { features }: Choice): Promise<Objects>
   await stage.settle()
   // Endpoints are those of the zone that was asked for last.
   if (choice.features.has('a network zone') !== features.has('a network zone')) {
-    await stage.pass(THRESHOLD_MS)
+    await stage.advance(THRESHOLD_MS)
     await stage.touch()
     await stage.settle()
   }

@@ -110,7 +110,7 @@ describe('tokens that lack a scope for what was switched on', () => {
     expect(failures().filter((error) => !error.includes('activeGateTokenManagement.create'))).toEqual([])
     expect(await stage.condition('growing', 'Tokens')).toMatchObject({ status: 'False', reason: 'TokenError' })
     tokens.setScopes('apiToken', [...scopes, 'activeGateTokenManagement.create'])
-    await stage.look('growing')
+    await stage.reconcile('growing')
     await settled(stage, 'growing')
     expect(await stage.condition('growing', 'Tokens')).toMatchObject({ status: 'True', reason: 'TokenReady' })
   })
@@ -130,7 +130,7 @@ describe('conditions of earlier releases', () => {
     const { status } = await stage.read('former')
     const patch = { status: { conditions: [...(status?.conditions ?? []), ...former] } }
     await stage.client.patch(DynaKubes, key('former'), { type: 'merge', patch }, { subresource: 'status' })
-    await stage.look('former')
+    await stage.reconcile('former')
     await stage.until('they are gone', async () => {
       const { conditions = [] } = (await stage.read('former')).status ?? {}
       return conditions.some(({ type }) => type === 'Tokens') && !conditions.some(({ type }) => type === 'APIToken')

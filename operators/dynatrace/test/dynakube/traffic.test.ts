@@ -14,7 +14,7 @@ beforeAll(async () => {
   for (const [name, data] of Object.entries(USER_SECRETS)) await stage.addSecret(name, data)
   await stage.create(FULL)
   await stage.untilPhase('Running')
-  await stage.pass(5 * MINUTE)
+  await stage.advance(5 * MINUTE)
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
@@ -60,20 +60,20 @@ describe('while nothing happens', () => {
   })
 
   it('three hours cost a status per look that asked, and each call once per threshold', async () => {
-    const { calls, reads, writes } = await during(() => stage.pass(3 * HOUR))
+    const { calls, reads, writes } = await during(() => stage.advance(3 * HOUR))
     expect(tooOften(calls, 15 * MINUTE)).toEqual([])
     expect(reads).toEqual([])
-    const looks = new Set(calls.map(({ receivedMs }) => receivedMs))
-    expect(looks.size).toBeGreaterThan(3)
-    expect(looks.size).toBeLessThanOrEqual(12)
+    const reconciles = new Set(calls.map(({ receivedMs }) => receivedMs))
+    expect(reconciles.size).toBeGreaterThan(3)
+    expect(reconciles.size).toBeLessThanOrEqual(12)
     // The times of the answers are kept in the status, so that the next operator knows them.
     expect(writes.map(({ resource, subresource }) => `${resource} ${subresource}`)).toEqual(
-      Array.from(looks, () => 'dynakubes.dynatrace.com status'),
+      Array.from(reconciles, () => 'dynakubes.dynatrace.com status'),
     )
   })
 
   it('every call is known by name, and nothing is made in the tenant', async () => {
-    const { calls } = await during(() => stage.pass(HOUR))
+    const { calls } = await during(() => stage.advance(HOUR))
     expect([...new Set(calls.map(({ operation }) => operation))].sort()).toEqual([
       'agent-connection-info',
       'agent-latest-version',
@@ -89,7 +89,7 @@ describe('while nothing happens', () => {
   it('operators that come and go ask no more often than one', async () => {
     const { calls, writes } = await during(async () => {
       for (let restart = 0; restart < 12; restart++) {
-        await stage.pass(5 * MINUTE)
+        await stage.advance(5 * MINUTE)
         stage.kill()
         stage.start()
       }
@@ -103,7 +103,7 @@ describe('while nothing happens', () => {
   it('the threshold of the user counts', async () => {
     await stage.replace({ ...FULL, dynatraceApiRequestThreshold: 60 })
     await stage.settle()
-    const { calls } = await during(() => stage.pass(5 * HOUR))
+    const { calls } = await during(() => stage.advance(5 * HOUR))
     expect(calls.length).toBeGreaterThan(0)
     expect(tooOften(calls, HOUR)).toEqual([])
   })
@@ -112,13 +112,13 @@ describe('while nothing happens', () => {
 describe('while pods come and go', () => {
   it('nothing is asked, and only the phase and the agents are written', async () => {
     await stage.touch()
-    await stage.pass(31 * MINUTE)
+    await stage.advance(31 * MINUTE)
     const { calls, reads, writes } = await during(async () => {
       for (const pod of stage.world.cluster.api.list('pods')) {
         const { namespace = '', name } = pod.metadata as { namespace?: string; name: string }
         if (namespace === 'dynatrace') stage.world.cluster.api.delete('pods', namespace, name)
       }
-      await stage.pass(4 * MINUTE)
+      await stage.advance(4 * MINUTE)
     })
     expect(calls).toEqual([])
     expect(reads).toEqual([])

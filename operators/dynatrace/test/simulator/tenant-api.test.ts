@@ -77,13 +77,14 @@ describe('tokens', () => {
 
   test('a token loses and regains scopes, and is gone once it is revoked', async () => {
     const { tokens } = simulator.tenant('other')
-    const look = () => callApi(simulator, '/v1/deployment/installer/agent/connectioninfo', { tenant: 'other', token })
+    const connectionInfo = () =>
+      callApi(simulator, '/v1/deployment/installer/agent/connectioninfo', { tenant: 'other', token })
     const { value: token } = tokens.add({ name: 'temporary', scopes: [] })
-    expect((await look()).status).toBe(403)
+    expect((await connectionInfo()).status).toBe(403)
     tokens.setScopes('temporary', ['InstallerDownload'])
-    expect((await look()).status).toBe(200)
+    expect((await connectionInfo()).status).toBe(200)
     tokens.revoke('temporary')
-    expect((await look()).status).toBe(401)
+    expect((await connectionInfo()).status).toBe(401)
   })
 })
 

@@ -31,7 +31,7 @@ import {
 } from '../../src/index.ts'
 import { startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
 import { installCrds } from './install-crds.ts'
-import { lookAfter } from './look-after.ts'
+import { reconcileAfter } from './reconcile-after.ts'
 import { until } from './until.ts'
 
 /** What a DynaKube or an EdgeConnect may own. */
@@ -82,15 +82,15 @@ export interface ControllersStage extends AsyncDisposable {
   edit(name: string, spec: Readonly<Record<string, unknown>>): Promise<void>
   read(name: string): Promise<Stored<DynaKube>>
   hasPhase(name: string, phase: string): () => Promise<boolean>
-  /** Makes the controller look at a DynaKube; answers with the writes of that look, such as `patch Secret/x`. */
-  look(name: string): Promise<readonly string[]>
-  /** Makes the controller look until it has nothing to write. */
+  /** Triggers a reconcile of a DynaKube; returns its writes, such as `patch Secret/x`. */
+  reconcile(name: string): Promise<readonly string[]>
+  /** Triggers reconciles until one has nothing to write. */
   settle(name: string): Promise<void>
   /** The objects of an owner, by kind and name, each with what changes when somebody changes it. */
   owned(uid: string): Promise<ReadonlyMap<string, string>>
   exists<T extends KubeObject>(resource: Resource<T>, namespace: string, name: string): Promise<boolean>
-  /** Lets time pass for the operator; timers go on as before, and the cluster knows nothing of it. */
-  pass(durationMs: number): void
+  /** Moves the clock of the operator, not of the cluster; timers are not affected. */
+  advance(durationMs: number): void
 }
 
 /**
@@ -107,8 +107,8 @@ export async function setControllersStage(tenants: readonly string[]): Promise<C
   const namespace = await cluster.createNamespace()
   await installCrds(client)
   await prepare(client, namespace, simulator)
-  let passedMs = 0
-  const clock: Clock = { ...systemClock, now: () => systemClock.now() + passedMs }
+  let advancedMs = 0
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + advancedMs }
   const records: ReconcileRecord[] = []
   const operatorClient = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'dynatrace-operator' })
   const { manager } = createDynatraceOperator({
@@ -123,10 +123,10 @@ export async function setControllersStage(tenants: readonly string[]): Promise<C
   })
   const stop = new AbortController()
   const running = manager.run(stop.signal)
-  // A failure shows when the stage is struck; until then it must not be unhandled.
+  // A failure shows when the stage is closed; until then it must not be unhandled.
   running.catch(() => undefined)
   const stage = playedOn({ cluster, client, namespace, simulator, records, clock }, (durationMs) => {
-    passedMs += durationMs
+    advancedMs += durationMs
   })
   return {
     ...stage,
@@ -151,20 +151,20 @@ interface Props {
   readonly clock: Clock
 }
 
-function playedOn(props: Props, pass: ControllersStage['pass']): Omit<ControllersStage, keyof AsyncDisposable> {
+function playedOn(props: Props, advance: ControllersStage['advance']): Omit<ControllersStage, keyof AsyncDisposable> {
   const { cluster, client, namespace, simulator, records, clock } = props
   const key = (name: string) => ({ namespace, name })
   const patch = (name: string, changes: object) =>
     client.patch(DynaKubes, key(name), { type: 'merge', patch: { ...changes } })
-  let looks = 0
+  let touches = 0
 
-  async function look(name: string): Promise<readonly string[]> {
-    looks += 1
-    const { writes } = await lookAfter(
+  async function reconcile(name: string): Promise<readonly string[]> {
+    touches += 1
+    const { writes } = await reconcileAfter(
       { records, clock, until },
       name,
       (record) => record.controller === 'dynakube-controller' && record.key.name === name,
-      () => patch(name, { metadata: { annotations: { look: `${looks}` } } }),
+      () => patch(name, { metadata: { annotations: { touched: `${touches}` } } }),
     )
     return writes.map((write) => `${write.verb} ${write.kind}/${write.name}`)
   }
@@ -174,8 +174,8 @@ function playedOn(props: Props, pass: ControllersStage['pass']): Omit<Controller
     namespace,
     simulator,
     records,
-    pass,
-    look,
+    advance,
+    reconcile,
     placement: {
       nodeSelector: { [STAGE_KEY]: namespace },
       tolerations: [{ key: STAGE_KEY, operator: 'Exists' }],
@@ -205,7 +205,7 @@ function playedOn(props: Props, pass: ControllersStage['pass']): Omit<Controller
     },
     read: (name) => client.get(DynaKubes, key(name)),
     hasPhase: (name, phase) => async () => (await client.get(DynaKubes, key(name))).status?.phase === phase,
-    settle: (name) => until(`nothing to write for ${name}`, async () => (await look(name)).length === 0),
+    settle: (name) => until(`nothing to write for ${name}`, async () => (await reconcile(name)).length === 0),
     async owned(uid) {
       const lists = await Promise.all(KINDS.map((kind) => client.list(kind, { namespace })))
       return new Map(

@@ -98,7 +98,8 @@ export async function setWebhookStage(): Promise<WebhookStage> {
     stop.abort()
     await running
   }
-  const renew = (offsetMs = 0) => pass(client, deployment, { ...systemClock, now: () => Date.now() + offsetMs })
+  const renew = (offsetMs = 0) =>
+    renewCertificates(client, deployment, { ...systemClock, now: () => Date.now() + offsetMs })
 
   // The CRD has to exist, and the conversion webhook's port is known once the server listens, which needs a certificate.
   await installConvertedCrds(client, (path) => ({ service: { namespace, name: WEBHOOK_NAME, path, port: 443 } }))
@@ -138,7 +139,7 @@ export async function setWebhookStage(): Promise<WebhookStage> {
   return stage
 }
 
-async function pass(client: KubeClient, deployment: Stored<Deployment>, clock: Clock): Promise<void> {
+async function renewCertificates(client: KubeClient, deployment: Stored<Deployment>, clock: Clock): Promise<void> {
   const signal = AbortSignal.timeout(PATIENCE_MS)
   await ensureCertificates(deployment, { client, clock, logger: silentLogger, signal })
 }

@@ -58,12 +58,12 @@ async function findAccount(
   { namespace, signal }: AdmissionAttributes,
   name: string,
 ): Promise<JsonObject | undefined> {
-  const look = () => api.get('serviceaccounts', namespace, name)
-  const found = look()
+  const find = () => api.get('serviceaccounts', namespace, name)
+  const found = find()
   if (found !== undefined || name !== 'default') return found
   const arrived = Promise.withResolvers<void>()
   const unsubscribe = api.subscribe(({ resource }) => {
-    if (resource === 'serviceaccounts' && look() !== undefined) arrived.resolve()
+    if (resource === 'serviceaccounts' && find() !== undefined) arrived.resolve()
   })
   const timer = clock.schedule(DEFAULT_ACCOUNT_WAIT_MS, arrived.resolve)
   const onAbort = () => arrived.resolve()
@@ -75,7 +75,7 @@ async function findAccount(
     timer.cancel()
     signal.removeEventListener('abort', onAbort)
   }
-  return look()
+  return find()
 }
 
 function withAccount(spec: JsonObject, account: JsonObject, options: ServiceAccountAdmissionOptions): JsonObject {

@@ -123,10 +123,10 @@ class World {
 
   /** Whoever reads something else afterwards was told to look. */
   telling(act: () => readonly Change<Widget>[]): void {
-    const look = () => NAMES.map((name) => this.store.view.get(`ns/${name}`))
-    const before = look()
+    const read = () => NAMES.map((name) => this.store.view.get(`ns/${name}`))
+    const before = read()
     const told = new Set(act().map(({ object }) => object.metadata.name))
-    for (const [index, after] of look().entries()) {
+    for (const [index, after] of read().entries()) {
       const name = NAMES[index] ?? ''
       if (!isDeepStrictEqual(before[index], after) && !told.has(name)) throw new Error(`${name} changed without a word`)
     }

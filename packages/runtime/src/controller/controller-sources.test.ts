@@ -65,7 +65,7 @@ describe('what causes a reconcile', () => {
 
   test('watched objects of several kinds, each with its own type', async () => {
     const { cache, cluster, clock, start, stop } = cacheScenario()
-    const looked: string[] = []
+    const reconciled: string[] = []
     const widgets = controller(
       {
         name: 'w',
@@ -79,7 +79,7 @@ describe('what causes a reconcile', () => {
           },
         ],
         reconcile: async ({ key: { name } }) => {
-          looked.push(name)
+          reconciled.push(name)
         },
       },
       { cache, client: cluster.client, clock },
@@ -94,7 +94,7 @@ describe('what causes a reconcile', () => {
     cluster.put(Nodes, { ...node, spec: { podCIDR: 'from-node' } })
     cluster.put(Nodes, { ...node, metadata: { name: 'm' }, spec: { podCIDR: 'held-back', unschedulable: true } })
     await clock.settle()
-    expect(looked).toEqual(['from-config', 'from-node'])
+    expect(reconciled).toEqual(['from-config', 'from-node'])
     stopping.abort()
     await running
     await stop()
@@ -117,14 +117,14 @@ describe('what causes a reconcile', () => {
     cluster.put(Widgets, widget('c', 1, { namespace: 'three' }))
     cluster.put(Gadgets, gadget('g', 1, { ...ownedBy('b'), namespace: 'two' }))
     await clock.settle()
-    const looked = () =>
+    const reconciled = () =>
       requests.splice(0).map((request) => `${request.key.namespace}/${request.object?.metadata.name}`)
-    expect(looked().toSorted()).toEqual(['ns/a', 'two/b'])
+    expect(reconciled().toSorted()).toEqual(['ns/a', 'two/b'])
     await clock.advance(66_000)
-    expect(looked().toSorted()).toEqual(['ns/a', 'two/b'])
+    expect(reconciled().toSorted()).toEqual(['ns/a', 'two/b'])
     widgets.enqueue({ namespace: 'three', name: 'c' })
     await clock.settle()
-    expect(looked()).toEqual([])
+    expect(reconciled()).toEqual([])
     await stop()
   })
 

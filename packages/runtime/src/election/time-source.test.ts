@@ -9,21 +9,21 @@ function clocks() {
   const monotonic = { ms: 0 }
   const clock = { now: () => wall.ms, schedule: systemClock.schedule }
   const time = timeSource(clock, () => monotonic.ms)
-  const pass = (ms: number) => {
+  const advance = (ms: number) => {
     wall.ms += ms
     monotonic.ms += ms
   }
-  return { wall, monotonic, clock, time, pass }
+  return { wall, monotonic, clock, time, advance }
 }
 
 test('a wall clock that is set back does not prolong our own lease', () => {
-  const { wall, clock, time, pass } = clocks()
+  const { wall, clock, time, advance } = clocks()
   const term = new LeadershipTerm(10_000, clock, time)
   term.renew(time.now(), () => new Error('expired'))
   wall.ms -= 3_600_000
-  pass(9_999)
+  advance(9_999)
   expect(term.isLeader).toBe(true)
-  pass(1)
+  advance(1)
   expect(term.isLeader).toBe(false)
   term.end(new Error('done'))
 })

@@ -107,7 +107,7 @@ export function everythingSuite(at: () => ControllersStage): void {
 
     it('costs no write once it runs', async () => {
       await at().settle('full')
-      expect(await at().look('full')).toEqual([])
+      expect(await at().reconcile('full')).toEqual([])
     })
 
     it('changes only what an edit concerns', async () => {

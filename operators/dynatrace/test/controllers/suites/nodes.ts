@@ -16,8 +16,8 @@ export function nodesSuite(at: () => ControllersStage): void {
     it('is remembered', async () => {
       const { client, namespace } = at()
       node = `${namespace}-b`
-      at().pass(INSTANCES_MS)
-      await at().look('full')
+      at().advance(INSTANCES_MS)
+      await at().reconcile('full')
       await until('its agent in the status', async () => {
         const { status } = await at().read('full')
         return status?.oneAgent?.instances?.[node] !== undefined

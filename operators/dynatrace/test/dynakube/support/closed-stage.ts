@@ -145,7 +145,7 @@ export class ClosedStage implements AsyncDisposable {
     return this.client.get(DynaKubes, key)
   }
 
-  /** Makes the operator look, although nothing changed. */
+  /** Triggers a reconcile, although nothing changed. */
   async touch(): Promise<void> {
     const patch = { metadata: { annotations: { touched: String(this.world.elapsedMs) } } }
     await this.client.patch(DynaKubes, key, { type: 'merge', patch })
@@ -160,8 +160,8 @@ export class ClosedStage implements AsyncDisposable {
     if (isThere) await this.delete()
   }
 
-  /** Lets time pass. */
-  pass(durationMs: number): Promise<void> {
+  /** Advances the simulated clock. */
+  advance(durationMs: number): Promise<void> {
     return this.world.clock.advance(durationMs)
   }
 

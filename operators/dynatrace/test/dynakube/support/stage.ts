@@ -25,7 +25,7 @@ import {
   type DynatraceOperatorOptions,
 } from '../../../src/index.ts'
 import { startTenantSimulator, type TenantSimulator } from '../../../src/tenant/simulator/index.ts'
-import { lookAfter } from '../../support/look-after.ts'
+import { reconcileAfter } from '../../support/reconcile-after.ts'
 
 /** The namespace of the operator. */
 export const NAMESPACE = 'dynatrace'
@@ -47,10 +47,10 @@ export interface Stage extends AsyncDisposable {
   edit(name: string, patch: Readonly<Record<string, unknown>>): Promise<DynaKube>
   read(name: string): Promise<DynaKube>
   condition(name: string, type: string): Promise<{ status?: string; reason?: string; message?: string } | undefined>
-  /** Makes the controller look at a DynaKube and waits until it has; answers with what it did. */
-  look(name: string): Promise<ReconcileRecord>
-  /** Lets time pass for the operator and the cluster; timers go on as before. */
-  pass(durationMs: number): void
+  /** Triggers a reconcile of a DynaKube and waits for it; returns its record. */
+  reconcile(name: string): Promise<ReconcileRecord>
+  /** Moves the clock of the operator and the cluster; timers are not affected. */
+  advance(durationMs: number): void
   until(what: string, condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
@@ -66,8 +66,8 @@ export async function setStage(
 ): Promise<Stage> {
   const simulator = await startTenantSimulator({ tenants: tenants.map((id) => ({ id })) })
   const route = convertRoute()
-  let passedMs = 0
-  const clock: Clock = { ...systemClock, now: () => systemClock.now() + passedMs }
+  let advancedMs = 0
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + advancedMs }
   const cluster = await startEmbeddedCluster({
     listen: false,
     authorization: 'AlwaysAllow',
@@ -93,7 +93,7 @@ export async function setStage(
     ...options,
   })
   const running = manager.run(stop.signal)
-  // A failure is the test's business when the stage is struck; until then it must not be unhandled.
+  // A failure is the test's business when the stage is closed; until then it must not be unhandled.
   running.catch(() => undefined)
   const read = (name: string) => client.get(DynaKubes, { namespace: NAMESPACE, name })
   const edit = (name: string, patch: Readonly<Record<string, unknown>>) =>
@@ -124,15 +124,15 @@ export async function setStage(
     async condition(name, type) {
       return (await read(name)).status?.conditions?.find((one) => one.type === type)
     },
-    look: (name) =>
-      lookAfter(
+    reconcile: (name) =>
+      reconcileAfter(
         { records, clock, until },
         name,
         ({ key, reasons }) => key.name === name && reasons.length > 0,
-        () => edit(name, { metadata: { annotations: { look: String(systemClock.now()) } } }),
+        () => edit(name, { metadata: { annotations: { touched: String(systemClock.now()) } } }),
       ),
-    pass(durationMs) {
-      passedMs += durationMs
+    advance(durationMs) {
+      advancedMs += durationMs
     },
     async [Symbol.asyncDispose]() {
       stop.abort()

@@ -28,7 +28,7 @@ import type { NodesOptions } from '../../../src/controllers/nodes/nodes-reconcil
 import { encodeSecret } from '../../../src/controllers/rendering/secret-data.ts'
 import { crdManifests, DynaKubes } from '../../../src/index.ts'
 import { startTenantSimulator, type TenantSimulator } from '../../../src/tenant/simulator/index.ts'
-import { lookAfter } from '../../support/look-after.ts'
+import { reconcileAfter } from '../../support/reconcile-after.ts'
 
 /** The namespace of the operator. */
 export const NAMESPACE = 'dynatrace'
@@ -51,21 +51,21 @@ export interface NodesStage extends AsyncDisposable {
   addNodes(...names: readonly string[]): Promise<void>
   /** Says in the status of the DynaKube on which nodes agents run. */
   runAgents(addresses: Readonly<Record<string, string>>): Promise<void>
-  /** Sends a heartbeat of a node, or changes it, and waits for the look that follows. */
+  /** Sends a heartbeat of a node, or changes it, and waits for the reconcile that follows. */
   touch(name: string, spec?: Readonly<Record<string, unknown>>): Promise<ReconcileRecord>
   remove(name: string): Promise<ReconcileRecord>
   cached(): Promise<Stored<ConfigMap> | undefined>
   /** Changes the ConfigMap behind the controller's back, and waits until it sees that. */
   tamper(patch: Readonly<Record<string, unknown>>): Promise<void>
-  pass(durationMs: number): void
+  advance(durationMs: number): void
   until(what: string, condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
 /** Sets the stage: CRDs, tokens, trust and a DynaKube; nodes are added by the test. */
 export async function setNodesStage(): Promise<NodesStage> {
   const simulator = await startTenantSimulator({ tenants: [{ id: TENANT }] })
-  let passedMs = 0
-  const clock: Clock = { ...systemClock, now: () => systemClock.now() + passedMs }
+  let advancedMs = 0
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + advancedMs }
   const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', clock, controllers: false })
   const transport = { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined }
   const client = createClient({ transport, clock })
@@ -86,8 +86,8 @@ export async function setNodesStage(): Promise<NodesStage> {
     const isSeen = () => cache?.get(resource, key)?.metadata.resourceVersion === metadata.resourceVersion
     await until(`${metadata.name} to be seen`, () => cache === undefined || isSeen())
   }
-  const look = (name: string, cause: () => Promise<unknown>) =>
-    lookAfter({ records, clock, until }, name, ({ key }) => key.name === name, cause)
+  const reconcile = (name: string, cause: () => Promise<unknown>) =>
+    reconcileAfter({ records, clock, until }, name, ({ key }) => key.name === name, cause)
   return {
     cluster,
     client,
@@ -101,7 +101,7 @@ export async function setNodesStage(): Promise<NodesStage> {
       cache = own
       const manager = createManager<Cache>({ client, cache: own, clock })
       const onReconcile = (record: ReconcileRecord) => records.push(record)
-      // A failure is looked at by the test, and tried again when the test wants it.
+      // The test reads the failure, and retries when it wants to.
       const backoff = { baseMs: 3_600_000, maxMs: 3_600_000 }
       manager.add(
         nodesController(
@@ -139,14 +139,14 @@ export async function setNodesStage(): Promise<NodesStage> {
       await untilSeen(ConfigMaps, await client.patch(ConfigMaps, key, { type: 'merge', patch }))
     },
     touch: (name, spec = {}) =>
-      look(name, () =>
+      reconcile(name, () =>
         client.patch(
           Nodes,
           { name },
           { type: 'merge', patch: { metadata: { annotations: { heartbeat: `${records.length}` } }, spec } },
         ),
       ),
-    remove: (name) => look(name, () => client.delete(Nodes, { name })),
+    remove: (name) => reconcile(name, () => client.delete(Nodes, { name })),
     async cached() {
       try {
         return await client.get(ConfigMaps, { namespace: NAMESPACE, name: NODE_CACHE })
@@ -155,8 +155,8 @@ export async function setNodesStage(): Promise<NodesStage> {
         throw error
       }
     },
-    pass(durationMs) {
-      passedMs += durationMs
+    advance(durationMs) {
+      advancedMs += durationMs
     },
     async [Symbol.asyncDispose]() {
       for (const stop of [...stops]) await stop()

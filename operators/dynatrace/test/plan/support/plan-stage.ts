@@ -113,7 +113,7 @@ export class PlanStage implements AsyncDisposable {
   async settled(name: string): Promise<void> {
     const { stage } = this
     const before = stage.records.length
-    await stage.look(name)
+    await stage.reconcile(name)
     await stage.until(`${name} to settle`, () => {
       const last = stage.records.slice(before).findLast(({ key }) => key.name === name)
       return last !== undefined && last.writes.length === 0 && last.error === undefined

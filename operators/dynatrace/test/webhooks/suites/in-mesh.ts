@@ -40,12 +40,12 @@ export function inMeshSuite(): void {
       ]
       expect(await ofIstio()).toEqual(expected)
       await stage.settle(NAME)
-      expect(await stage.look(NAME)).toEqual([])
+      expect(await stage.reconcile(NAME)).toEqual([])
 
       connectionInfo.endpoints = ['https://y.io:443/communication', 'https://y.io:9999/communication']
-      stage.pass(16 * 60_000)
+      stage.advance(16 * 60_000)
       await until('the other hosts', async () => {
-        await stage.look(NAME)
+        await stage.reconcile(NAME)
         return !(await ofIstio()).includes(`ServiceEntry/${NAME}-ip-oneagent`)
       })
 

@@ -28,7 +28,7 @@ function setUp() {
       oauth: { provisioner: true, clientSecret: 'login', endpoint: tokenUrl, resource: 'urn:dtenvironment:tenant' },
     },
   }
-  const look = (kept?: ProvisionedClient, requireLive: () => Promise<void> = async () => undefined) => {
+  const provisionOnce = (kept?: ProvisionedClient, requireLive: () => Promise<void> = async () => undefined) => {
     const get = async () => {
       if (kept === undefined) throw new ApiError({ verb: 'get' }, 404)
       const { edgeConnectId, ...client } = kept
@@ -45,20 +45,20 @@ function setUp() {
     const { signal } = new AbortController()
     return provision(edgeConnect, { platform, view, client, requireLive, logger: silentLogger, signal })
   }
-  return { look, edgeConnects, oauth }
+  return { provisionOnce, edgeConnects, oauth }
 }
 
 test('what the server has counts, not that the view does not show it yet', async () => {
-  const { look, edgeConnects } = setUp()
-  const made = await look()
-  expect(await look(made)).toEqual(made)
+  const { provisionOnce, edgeConnects } = setUp()
+  const made = await provisionOnce()
+  expect(await provisionOnce(made)).toEqual(made)
   expect(edgeConnects.list().map(({ id }) => id)).toEqual([made.edgeConnectId])
 })
 
 test('an EdgeConnect whose client is lost is created again, and leaves no client behind', async () => {
-  const { look, edgeConnects, oauth } = setUp()
-  const lost = await look()
-  const made = await look()
+  const { provisionOnce, edgeConnects, oauth } = setUp()
+  const lost = await provisionOnce()
+  const made = await provisionOnce()
   expect(made.edgeConnectId).not.toBe(lost.edgeConnectId)
   expect(edgeConnects.list().map(({ id }) => id)).toEqual([made.edgeConnectId])
   expect(oauth.list().map(({ id }) => id)).toContain(made.id)
@@ -66,12 +66,12 @@ test('an EdgeConnect whose client is lost is created again, and leaves no client
 })
 
 test('for an EdgeConnect that is deleted by now nothing is created or replaced in the tenant', async () => {
-  const { look, edgeConnects, oauth } = setUp()
+  const { provisionOnce, edgeConnects, oauth } = setUp()
   const isDeleted = () => Promise.reject(new Error('deleted'))
-  await expect(look(undefined, isDeleted)).rejects.toThrow('deleted')
+  await expect(provisionOnce(undefined, isDeleted)).rejects.toThrow('deleted')
   expect(edgeConnects.list()).toEqual([])
-  const made = await look()
-  await expect(look(undefined, isDeleted)).rejects.toThrow('deleted')
+  const made = await provisionOnce()
+  await expect(provisionOnce(undefined, isDeleted)).rejects.toThrow('deleted')
   expect(edgeConnects.list().map(({ id }) => id)).toEqual([made.edgeConnectId])
   expect(oauth.list().map(({ id }) => id)).toContain(made.id)
 })

@@ -13,7 +13,7 @@ export interface Looks {
  * Causes a look and waits for one that began after this call. A look that was under way is not taken for it: it knows
  * nothing of what the test did before.
  */
-export async function lookAfter(
+export async function reconcileAfter(
   { records, clock, until }: Looks,
   what: string,
   isMeant: (record: ReconcileRecord) => boolean,
