@@ -28,7 +28,7 @@ export class TenantWorld implements OutsideWorld {
 
   /** What the tenant makes of a request. */
   answer(request: OutboundRequest): Promise<OutboundResponse> {
-    return this.simulator.answer(request)
+    return this.simulator.respond(request)
   }
 
   /** Without ids and times, and without tokens of gateways: each installation that was cut asked for one of its own. */

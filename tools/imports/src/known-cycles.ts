@@ -2,7 +2,6 @@
 export const KNOWN_CYCLES: readonly (readonly string[])[] = [
   // Conversion and validation read facts about a DynaKube that live beside its schema.
   ['conversion', 'dynakube', 'validation'].map((folder) => `operators/dynatrace/src/api/${folder}`),
-  ['http', 'state'].map((folder) => `operators/dynatrace/src/tenant/simulator/${folder}`),
   ['compare', 'world'].map((folder) => `packages/simulation/src/${folder}`),
   ['judge', 'run'].map((folder) => `packages/simulation/src/${folder}`),
 ]

@@ -124,7 +124,7 @@ function tenantSender(simulator: SimulatedTenants): Sender {
   return {
     send: (request) => {
       const isForTokens = request.method === 'POST' && String(request.body ?? '').includes('grant_type=')
-      return simulator.answer(isForTokens ? { ...request, url: new URL(simulator.tokenUrl) } : request)
+      return simulator.respond(isForTokens ? { ...request, url: new URL(simulator.tokenUrl) } : request)
     },
     close: async () => undefined,
   }

@@ -104,16 +104,16 @@ describe('a rule', () => {
   })
 })
 
-describe('answers that come, but not right', () => {
+describe('responses that are delayed or malformed', () => {
   test('slow ones wait for the clock', async () => {
     simulator.faults.add({ kind: 'slow', delayMs: 60_000, times: 1 })
-    let isAnswered = false
+    let hasResponse = false
     const reply = info().finally(() => {
-      isAnswered = true
+      hasResponse = true
     })
     await expect.poll(() => simulator.faults.list(), { timeout: 20_000 }).toEqual([])
     await clock.advance(59_000)
-    expect(isAnswered).toBe(false)
+    expect(hasResponse).toBe(false)
     await clock.advance(1_000)
     expect((await reply).status).toBe(200)
     expect(simulator.calls().at(-1)?.durationMs).toBe(60_000)

@@ -101,7 +101,7 @@ test('a client that goes away leaves an entry and nothing else', async () => {
   await expect.poll(() => simulator.calls(), { timeout: 20_000 }).toMatchObject([{ status: 0 }])
 })
 
-test('closing answers what is under way, then nobody is left', async () => {
+test('closing finishes the calls in progress and closes all connections', async () => {
   const idle = await openSocket()
   const idleClosed = untilClosed(idle)
   await callApi(simulator, INFO)

@@ -32,11 +32,11 @@ async function pull(path: string, credentials?: string): Promise<Reply> {
   const challenge = String(refused.headers['www-authenticate'])
   const part = (name: string) => new RegExp(`${name}="([^"]*)"`).exec(challenge)?.[1] ?? ''
   const query = new URLSearchParams({ service: part('service'), scope: part('scope') })
-  const answer = await send(simulator, `${part('realm')}?${query}`, {
+  const response = await send(simulator, `${part('realm')}?${query}`, {
     ...(credentials !== undefined && { headers: { authorization: credentials } }),
   })
-  if (answer.status !== 200) return answer
-  const { token } = answer.json() as { token: string }
+  if (response.status !== 200) return response
+  const { token } = response.json() as { token: string }
   return get(path, { authorization: `Bearer ${token}` })
 }
 
@@ -135,8 +135,8 @@ describe('access', () => {
   test('by a token for one repository does not open another', async () => {
     await start()
     const scope = encodeURIComponent('repository:linux/oneagent:pull')
-    const answer = await get(`/registry/token?scope=${scope}`, { authorization: basic() })
-    const authorization = `Bearer ${(answer.json() as { token: string }).token}`
+    const response = await get(`/registry/token?scope=${scope}`, { authorization: basic() })
+    const authorization = `Bearer ${(response.json() as { token: string }).token}`
     expect((await get('/v2/linux/oneagent/manifests/1.321.57-raw', { authorization })).status).toBe(200)
     const refused = await get('/v2/linux/activegate/manifests/1.321.42-raw', { authorization })
     expect(refused.status).toBe(401)

@@ -49,7 +49,7 @@ describe('tokens', () => {
     ['an empty token', { authorization: 'Api-Token ' }],
     ['no token', {}],
     ['another scheme', { authorization: 'Bearer x' }],
-  ])('%s is answered with 401 in status and body', async (_name, headers) => {
+  ])('%s returns 401 in status and body', async (_name, headers) => {
     const reply = await send(simulator, `${simulator.url('abc12345')}/v2/apiTokens/lookup`, {
       method: 'POST',
       headers,
@@ -243,7 +243,7 @@ describe('calls', () => {
     expect(call?.path).not.toContain('hidden')
   })
 
-  test('an unknown path, an unknown tenant and a wrong method are answered like the API does', async () => {
+  test('an unknown path, an unknown tenant and a wrong method get the same errors as in the real API', async () => {
     const unknown = await callApi(simulator, '/v1/nothing')
     expect([unknown.status, unknown.json()]).toMatchObject([404, { error: { code: 404 } }])
     const method = await callApi(simulator, '/v2/apiTokens/lookup')

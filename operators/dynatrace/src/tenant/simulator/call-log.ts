@@ -16,9 +16,9 @@ export interface ReceivedCall {
   readonly tenant: string | undefined
   /** Name of the token it came with. */
   readonly token: string | undefined
-  /** 0 when the connection broke before an answer. */
+  /** 0 if the connection was closed before the response. */
   readonly status: number
-  /** Of the body of the answer. */
+  /** Of the response body. */
   readonly sentBytes: number
   /** Without `authorization`. */
   readonly headers: Readonly<Record<string, string>>
@@ -60,7 +60,7 @@ export class CallLog {
     this.#calls.length = 0
   }
 
-  /** Writes a call down before its answer is sent; what is returned completes the entry afterwards. */
+  /** Records a call before its response is sent; the returned function completes the entry afterwards. */
   add(call: Call, outcome: CallOutcome): (outcome: CallOutcome) => void {
     const number = ++this.#count
     const { method, operation, tenant, tokenName: token } = call

@@ -1,4 +1,4 @@
-/** @module A server that answers like a Dynatrace tenant, for tests and for trying things out. */
+/** @module A server that simulates Dynatrace tenants, for tests and local use. */
 export type { ReceivedCall } from './call-log.ts'
 export { OAUTH_SCOPES, TOKEN_SCOPES } from './defaults.ts'
 export type { ActiveFaultRule, CallMatch, Fault, FaultRule, FaultRules } from './fault-rules.ts'

@@ -1,12 +1,13 @@
 /** Turns a normal response into the one that a fault rule asks for. */
 import { type Clock, sleep } from '@reeve/kube'
 import type { Fault } from './fault-rules.ts'
-import { type Answer, html, isStreamed } from './http/answer.ts'
-import { type ErrorForm, Refusal, refusalAnswer } from './http/refusal.ts'
+import { type ErrorForm, errorResponse } from './http/error-response.ts'
+import { html, isStreamed, type SimulatedResponse } from './http/response.ts'
+import { Refusal } from './refusal.ts'
 
 /** A response, and where the connection is closed while it is sent. */
-export interface FaultyAnswer {
-  readonly answer: Answer
+export interface FaultyResponse {
+  readonly response: SimulatedResponse
   /** -1: before the headers. Undefined: it is sent whole. */
   readonly cutAfterBytes?: number | undefined
 }
@@ -14,57 +15,57 @@ export interface FaultyAnswer {
 const DEFAULT_RETRY_AFTER_SECONDS = 1
 
 /**
- * Answers a call with these faults: first it is slow, then it is refused or answered, and what is
- * answered may be spoiled or cut.
+ * Responds to a call with these faults: first the delay, then an error or the normal response, which may then be
+ * malformed or cut.
  */
 export async function injectFaults(
   faults: readonly Fault[],
   errors: ErrorForm,
-  answer: () => Promise<Answer>,
+  respond: () => Promise<SimulatedResponse>,
   options: { readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<FaultyAnswer> {
+): Promise<FaultyResponse> {
   const slow = faults.find((fault) => fault.kind === 'slow')
   if (slow !== undefined) await sleep(slow.delayMs, options)
   const refused = faults.map((fault) => refusal(fault, errors)).find((each) => each !== undefined)
-  const spoiled = faults.reduce(spoil, refused ?? (await answer()))
+  const altered = faults.reduce(alter, refused ?? (await respond()))
   const cut = faults.find((fault) => fault.kind === 'cut')
-  return cut === undefined ? { answer: spoiled } : { answer: spoiled, cutAfterBytes: cut.afterBytes ?? -1 }
+  return cut === undefined ? { response: altered } : { response: altered, cutAfterBytes: cut.afterBytes ?? -1 }
 }
 
-function refusal(fault: Fault, errors: ErrorForm): Answer | undefined {
+function refusal(fault: Fault, errors: ErrorForm): SimulatedResponse | undefined {
   switch (fault.kind) {
     case 'unauthorized':
-      return refusalAnswer(errors, new Refusal(401, 'Token Authentication failed'))
+      return errorResponse(errors, new Refusal(401, 'Token Authentication failed'))
     case 'missing-scope':
-      return refusalAnswer(errors, new Refusal(403, 'Token is missing required scope.', { missingScopes: ['unknown'] }))
+      return errorResponse(errors, new Refusal(403, 'Token is missing required scope.', { missingScopes: ['unknown'] }))
     case 'rate-limit': {
       const { retryAfterSeconds = DEFAULT_RETRY_AFTER_SECONDS } = fault
       const headers: Record<string, string> =
         retryAfterSeconds === null ? {} : { 'retry-after': `${retryAfterSeconds}` }
-      return refusalAnswer(errors, new Refusal(429, 'Request rate limit exceeded.', { headers }))
+      return errorResponse(errors, new Refusal(429, 'Request rate limit exceeded.', { headers }))
     }
     case 'status':
-      return statusAnswer(fault, errors)
+      return statusResponse(fault, errors)
     default:
       return undefined
   }
 }
 
-function statusAnswer(fault: Extract<Fault, { kind: 'status' }>, errors: ErrorForm): Answer {
+function statusResponse(fault: Extract<Fault, { kind: 'status' }>, errors: ErrorForm): SimulatedResponse {
   const { status, body = 'api', message = `Simulated fault: status ${status}.`, headers = {}, bodyCode } = fault
   if (body === 'empty') return { status, headers, body: '' }
   if (body === 'html')
     return html(status, `<html><body><h1>${status}</h1><p>Simulated fault</p></body></html>`, headers)
   const details = { headers, ...(bodyCode !== undefined && { bodyCode }) }
-  return refusalAnswer(errors, new Refusal(status, message, details))
+  return errorResponse(errors, new Refusal(status, message, details))
 }
 
-function spoil(answer: Answer, fault: Fault): Answer {
+function alter(response: SimulatedResponse, fault: Fault): SimulatedResponse {
   if (fault.kind === 'content-type') {
-    return { ...answer, headers: { ...answer.headers, 'content-type': fault.contentType } }
+    return { ...response, headers: { ...response.headers, 'content-type': fault.contentType } }
   }
-  if (fault.kind !== 'malformed-json' || isStreamed(answer.body)) return answer
+  if (fault.kind !== 'malformed-json' || isStreamed(response.body)) return response
   // Half of a JSON text is not valid JSON; an empty one becomes an opened object.
-  const text = answer.body.toString()
-  return { ...answer, body: text === '' ? '{' : text.slice(0, Math.ceil(text.length / 2)) }
+  const text = response.body.toString()
+  return { ...response, body: text === '' ? '{' : text.slice(0, Math.ceil(text.length / 2)) }
 }

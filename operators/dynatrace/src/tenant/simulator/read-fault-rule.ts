@@ -1,7 +1,7 @@
 /** Reads fault rules from the control API and from the page. */
 import { isRecord } from '@reeve/kube'
 import type { Fault, FaultRule } from './fault-rules.ts'
-import { violation } from './http/refusal.ts'
+import { violation } from './refusal.ts'
 
 /** Faults that one button switches on. */
 export const FAULT_PRESETS: Readonly<

@@ -12,7 +12,7 @@ function stage() {
   return { clock, simulator, client }
 }
 
-it('answers clients in the same process without a socket, and writes their calls down', async () => {
+it('responds to clients in the same process without a socket, and records their calls', async () => {
   const { clock, simulator, client } = stage()
   const info = await client.connectionInfo.oneAgent()
   expect(info).toMatchObject({ tenantUuid: 'abc12345', tenantToken: 'SECRET' })

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '@reeve/kube'
 import { CallLog, type ReceivedCall } from './call-log.ts'
 import { TENANT_DEFAULTS } from './defaults.ts'
 import { FaultRules } from './fault-rules.ts'
-import { answerInProcess } from './http/in-process.ts'
+import { respondInProcess } from './http/in-process.ts'
 import type { CallHandler } from './http/server.ts'
 import type { SimulatorOptions } from './options.ts'
 import { systemRandom } from './random-text.ts'
@@ -38,8 +38,8 @@ export class SimulatedTenants {
   /** Who may pull them. */
   readonly registryAccess: RegistryAccess
   /** Sends requests straight into the tenant. Closing it does nothing, so that clients may share it. */
-  readonly sender: Sender = { send: (request) => this.answer(request), close: async () => undefined }
-  /** Answers calls and writes them down. */
+  readonly sender: Sender = { send: (request) => this.respond(request), close: async () => undefined }
+  /** Responds to calls and records them. */
   protected readonly handler: CallHandler
   /** The names of all calls that it responds to, as in `calls()` and in fault rules. */
   readonly operations: readonly string[]
@@ -118,8 +118,8 @@ export class SimulatedTenants {
   }
 
   /** Responds to one request of a client in this process. *Errors*: `HttpConnectionError` when a fault cuts it. */
-  answer(request: OutboundRequest): Promise<OutboundResponse> {
-    return answerInProcess(this.handler, request, this.#clock)
+  respond(request: OutboundRequest): Promise<OutboundResponse> {
+    return respondInProcess(this.handler, request, this.#clock)
   }
 
   /** A server knows its port when it listens. */

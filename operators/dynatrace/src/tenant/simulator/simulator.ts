@@ -6,7 +6,7 @@ import type { SimulatorOptions } from './options.ts'
 import { SimulatedTenants } from './simulated-tenants.ts'
 
 /**
- * Starts a server that answers like a Dynatrace tenant.
+ * Starts a server that simulates Dynatrace tenants.
  *
  * *Guarantees*: state lives as long as the simulator and is bounded; no token is kept in the calls; after `close`
  * nothing runs and no connection is open.
@@ -52,7 +52,7 @@ export class TenantSimulator extends SimulatedTenants implements AsyncDisposable
     this.useAuthority(`${this.#publicHost}:${address.port}`)
   }
 
-  /** Answers what is under way and stops. */
+  /** Finishes the calls in progress and stops. */
   close(): Promise<void> {
     return this.#server.close()
   }

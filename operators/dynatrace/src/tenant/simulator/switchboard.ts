@@ -2,12 +2,13 @@
 import type { Clock } from '@reeve/kube'
 import type { CallLog, CallOutcome } from './call-log.ts'
 import type { FaultRules } from './fault-rules.ts'
-import type { Answer } from './http/answer.ts'
 import type { Call } from './http/call.ts'
-import { Refusal, refusalAnswer } from './http/refusal.ts'
+import { errorResponse } from './http/error-response.ts'
+import type { SimulatedResponse } from './http/response.ts'
 import { type PathParameters, type Route, Router } from './http/router.ts'
 import type { CallHandler } from './http/server.ts'
-import { type FaultyAnswer, injectFaults } from './inject-faults.ts'
+import { type FaultyResponse, injectFaults } from './inject-faults.ts'
+import { Refusal } from './refusal.ts'
 import type { ImageRegistry } from './registry/registry.ts'
 import type { RegistryAccess } from './registry/registry-access.ts'
 import { agentDownloadRoutes } from './routes/agent-download.ts'
@@ -60,14 +61,14 @@ export class Switchboard implements CallHandler {
     return this.#router.operations
   }
 
-  async answer(call: Call, signal: AbortSignal): Promise<FaultyAnswer> {
+  async respond(call: Call, signal: AbortSignal): Promise<FaultyResponse> {
     const { area, path } = this.#locate(call)
     const match = this.#router.find(area, call.method, path)
-    if (!('route' in match)) return { answer: unknownCall(area, match.allowedMethods) }
+    if (!('route' in match)) return { response: unknownCall(area, match.allowedMethods) }
     const { route, parameters } = match
     call.operation = route.operation
     call.isOwn = route.isOwn ?? false
-    if (call.isOwn) return { answer: await handle(route, call, parameters) }
+    if (call.isOwn) return { response: await handle(route, call, parameters) }
     call.tokenName = this.#tokenName(call)
     const faults = this.#parts.faults.take(call)
     call.faults.push(...faults.map(({ kind }) => kind))
@@ -111,19 +112,19 @@ export class Switchboard implements CallHandler {
   }
 }
 
-async function handle(route: Route, call: Call, parameters: PathParameters): Promise<Answer> {
+async function handle(route: Route, call: Call, parameters: PathParameters): Promise<SimulatedResponse> {
   try {
     return await route.handle(call, parameters)
   } catch (error) {
-    if (error instanceof Refusal) return refusalAnswer(route.errors, error)
+    if (error instanceof Refusal) return errorResponse(route.errors, error)
     throw error
   }
 }
 
-function unknownCall(area: Route['area'], allowedMethods: readonly string[]): Answer {
+function unknownCall(area: Route['area'], allowedMethods: readonly string[]): SimulatedResponse {
   const refusal =
     allowedMethods.length === 0
       ? new Refusal(404, 'There is no such resource.')
       : new Refusal(405, 'HTTP method not allowed.', { headers: { allow: allowedMethods.join(', ') } })
-  return refusalAnswer(area, refusal)
+  return errorResponse(area, refusal)
 }

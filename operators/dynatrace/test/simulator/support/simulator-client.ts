@@ -2,7 +2,7 @@
 import { type RequestOptions, request } from 'node:https'
 import type { TenantSimulator } from '../../../src/tenant/simulator/index.ts'
 
-/** An answer as it came. */
+/** A response. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -19,7 +19,7 @@ export interface SendOptions extends Pick<RequestOptions, 'headers' | 'ca' | 're
   readonly body?: unknown
 }
 
-/** Sends a request to an address and reads the whole answer. Trusts the simulator's authority. */
+/** Sends a request to an address and reads the whole response. Trusts the simulator's authority. */
 export function send(simulator: TenantSimulator, url: string, options: SendOptions = {}): Promise<Reply> {
   const { method = 'GET', body, headers, ...rest } = options
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)

@@ -1,7 +1,7 @@
 /** Makes the ZIP of an agent, and remembers those that were asked for last. */
 import { createHash } from 'node:crypto'
 import { BoundedMap } from '../../../bounded-map.ts'
-import type { ByteSource } from '../http/answer.ts'
+import type { ByteSource } from '../http/response.ts'
 import { type AgentDescription, type AgentFile, agentFiles, agentManifest, md5Of } from './agent-files.ts'
 import { type ArchiveEntry, checksumOf, zipArchive } from './zip-archive.ts'
 

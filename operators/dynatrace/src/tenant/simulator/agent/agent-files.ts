@@ -1,6 +1,6 @@
 /** The files of a code-module agent: what a provisioner unpacks and a bootstrapper reads. */
 import { createHash } from 'node:crypto'
-import type { ByteSource } from '../http/answer.ts'
+import type { ByteSource } from '../http/response.ts'
 import { bytesOf, deterministicBytes } from './deterministic-bytes.ts'
 
 /** A file or, with a path that ends in `/`, a folder. */

@@ -1,6 +1,6 @@
 /** Bytes that look like a program, are the same every time and can be read from any position. */
 import { createHash } from 'node:crypto'
-import type { ByteSource } from '../http/answer.ts'
+import type { ByteSource } from '../http/response.ts'
 
 /** Written at once: large pieces cost less per byte. */
 const BLOCK_BYTES = 256 * 1024

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { ByteSource } from '../http/answer.ts'
+import type { ByteSource } from '../http/response.ts'
 import { bytesOf, deterministicBytes } from './deterministic-bytes.ts'
 import { checksumOf, zipArchive } from './zip-archive.ts'
 

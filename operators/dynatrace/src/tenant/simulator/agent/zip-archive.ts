@@ -1,6 +1,6 @@
 /** Writes ZIP archives that can be read from any position without being stored anywhere. */
 import { crc32, deflateRawSync } from 'node:zlib'
-import type { ByteSource } from '../http/answer.ts'
+import type { ByteSource } from '../http/response.ts'
 import { bytesOf } from './deterministic-bytes.ts'
 
 /** A file or, with a name that ends in `/`, a folder. */

@@ -1,7 +1,7 @@
 /** Downloads that can be resumed and need not be repeated: Range, If-Range and If-None-Match. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Answer, type ByteSource, empty } from './answer.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from '../refusal.ts'
+import { type ByteSource, empty, type SimulatedResponse } from './response.ts'
 
 /** A part of a download: from `start` up to, not including, `end`. */
 export interface ByteRange {
@@ -35,12 +35,12 @@ export function matchesEtag(header: string | undefined, etag: string): boolean {
   return header.split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === etag)
 }
 
-/** The answer to a download of `source`: whole, in part, or not at all because the client has it. */
-export function downloadAnswer(
+/** The response to a download of `source`: 200, 206, 304 or 416. */
+export function downloadResponse(
   requestHeaders: IncomingHttpHeaders,
   source: ByteSource,
   facts: { readonly etag: string; readonly contentType: string; readonly headers?: Readonly<Record<string, string>> },
-): Answer {
+): SimulatedResponse {
   const { etag } = facts
   const headers = { etag, 'accept-ranges': 'bytes', 'content-type': facts.contentType, ...facts.headers }
   if (matchesEtag(requestHeaders['if-none-match'], etag)) return empty(304, { etag })

@@ -1,11 +1,11 @@
-/** A call under way: what was asked, and what becomes known about it. */
+/** One call: the request, and what is found out about it. */
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRecord } from '@reeve/kube'
+import { Refusal, violation } from '../refusal.ts'
 import type { TenantState } from '../state/tenant-state.ts'
-import { Refusal, violation } from './refusal.ts'
 
-/** What a call is made from: the request of a server, or one that never left the process. */
+/** A request of the HTTPS server, or one of a client in the same process. */
 export interface IncomingCall {
   readonly method?: string | undefined
   /** The path with its query. */
@@ -26,15 +26,15 @@ export class Call {
   readonly headers: IncomingHttpHeaders
   /** Which call of which API it is; set by the router. */
   operation = 'unknown'
-  /** Whether it concerns the simulator itself and is not written down. */
+  /** Whether it is a call of the control API, which is not recorded. */
   isOwn = false
   /** Set once the tenant is known. */
   tenant: TenantState | undefined
-  /** Name of the token it came with; never its value. */
+  /** Name of its token; never the value. */
   tokenName: string | undefined
-  /** What was sent along, as far as a handler read it. */
+  /** The body, if a handler read it. */
   bodyText: string | undefined
-  /** The kinds of faults that were applied. */
+  /** The kinds of faults that were injected. */
   readonly faults: string[] = []
   readonly #request: IncomingCall
   readonly #maxBodyBytes: number
@@ -61,7 +61,7 @@ export class Call {
     return scheme === '' ? undefined : { scheme: scheme.toLowerCase(), value: value.trim() }
   }
 
-  /** The body as text. *Errors*: {@link Refusal} 413 when it is too large, 400 when it breaks off. */
+  /** The body as text. *Errors*: {@link Refusal} 413 when it is too large, 400 when it is incomplete. */
   async text(): Promise<string> {
     if (this.bodyText !== undefined) return this.bodyText
     const tooLarge = () => new Refusal(413, `The body is larger than ${this.#maxBodyBytes} bytes.`)
@@ -75,20 +75,20 @@ export class Call {
         chunks.push(chunk)
       }
     } catch (error) {
-      throw error instanceof Refusal ? error : new Refusal(400, 'The body broke off.')
+      throw error instanceof Refusal ? error : new Refusal(400, 'The body is incomplete.')
     }
     this.bodyText = Buffer.concat(chunks, sizeBytes).toString('utf8')
     return this.bodyText
   }
 
-  /** The body as JSON. *Errors*: {@link Refusal} 400 when it is none. */
+  /** The body as JSON. *Errors*: {@link Refusal} 400 when it is not valid JSON. */
   async json(): Promise<unknown> {
     const text = await this.text()
     try {
       return JSON.parse(text)
     } catch {
       // The parser's message quotes the body, which may hold secrets.
-      throw new Refusal(400, 'Could not map JSON: the body is no valid JSON.')
+      throw new Refusal(400, 'Could not map JSON: the body is not valid JSON.')
     }
   }
 

@@ -1,13 +1,13 @@
-/** Answers the requests of clients in the same process, without a socket in between. */
+/** Responds to requests of clients in the same process, without a socket in between. */
 import { HttpConnectionError, type OutboundRequest, type OutboundResponse } from '@reeve/http'
 import type { Clock } from '@reeve/kube'
 import { SERVER_LIMITS } from '../defaults.ts'
-import { type Answer, isStreamed } from './answer.ts'
 import { Call } from './call.ts'
+import { isStreamed, type SimulatedResponse } from './response.ts'
 import type { CallHandler } from './server.ts'
 
 /** Responds to a request, records it, and breaks the response off where a fault rule says so. */
-export async function answerInProcess(
+export async function respondInProcess(
   handler: CallHandler,
   request: OutboundRequest,
   clock: Clock,
@@ -24,15 +24,19 @@ export async function answerInProcess(
     },
     SERVER_LIMITS.maxBodyBytes,
   )
-  const { answer, cutAfterBytes } = await handler.answer(call, signal)
+  const { response, cutAfterBytes } = await handler.respond(call, signal)
   const isCutAtOnce = cutAfterBytes !== undefined && cutAfterBytes < 0
-  const status = isCutAtOnce ? 0 : answer.status
+  const status = isCutAtOnce ? 0 : response.status
   handler.record(call, { receivedMs, durationMs: clock.now() - receivedMs, status, sentBytes: 0 })
   if (isCutAtOnce) throw brokenOff(url, 'request')
-  return { status, headers: answer.headers, url, body: bodyOf(answer, url, cutAfterBytes) }
+  return { status, headers: response.headers, url, body: bodyOf(response, url, cutAfterBytes) }
 }
 
-async function* bodyOf({ body }: Answer, url: URL, cutAfterBytes = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
+async function* bodyOf(
+  { body }: SimulatedResponse,
+  url: URL,
+  cutAfterBytes = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Buffer> {
   const chunks = isStreamed(body) ? body.chunks() : [Buffer.from(body)]
   let sent = 0
   for await (const chunk of chunks) {

@@ -1,7 +1,8 @@
-/** Finds out which call of which API a request is. */
-import type { Answer } from './answer.ts'
+/** Finds the route of a request. */
+
 import type { Call } from './call.ts'
-import type { ErrorForm } from './refusal.ts'
+import type { ErrorForm } from './error-response.ts'
+import type { SimulatedResponse } from './response.ts'
 
 /** The variable parts of a path, by name. */
 export type PathParameters = Readonly<Record<string, string>>
@@ -20,10 +21,10 @@ export interface Route {
   readonly errors: ErrorForm
   /** Whether it concerns the simulator itself: such calls are neither recorded nor subject to faults. @default false */
   readonly isOwn?: boolean
-  handle(call: Call, parameters: PathParameters): Answer | Promise<Answer>
+  handle(call: Call, parameters: PathParameters): SimulatedResponse | Promise<SimulatedResponse>
 }
 
-/** A route that fits, or why none does. */
+/** The matching route, or the methods that the path allows. */
 export type Match =
   | { readonly route: Route; readonly parameters: PathParameters }
   | { readonly allowedMethods: readonly string[] }
@@ -33,7 +34,7 @@ interface CompiledRoute {
   readonly pattern: RegExp
 }
 
-/** A table of routes. The first that fits wins. */
+/** A table of routes. The first match wins. */
 export class Router {
   readonly #routes: readonly CompiledRoute[]
 
@@ -47,7 +48,7 @@ export class Router {
     return [...new Set(calls.map(({ route }) => route.operation))]
   }
 
-  /** `HEAD` is answered by what answers `GET`. */
+  /** `HEAD` matches the routes of `GET`. */
   find(area: Route['area'], method: string, path: string): Match {
     const allowedMethods = new Set<string>()
     for (const { route, pattern } of this.#routes) {

@@ -1,4 +1,4 @@
-/** The HTTPS server: limits, life cycle, and from a request to a written answer. */
+/** The HTTPS server: limits, life cycle, and the way from a request to its response. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -6,20 +6,21 @@ import { type Clock, systemClock } from '@reeve/kube'
 import type { ServingCertificate } from '@reeve/runtime/certificates'
 import type { CallOutcome } from '../call-log.ts'
 import { SERVER_LIMITS } from '../defaults.ts'
-import type { FaultyAnswer } from '../inject-faults.ts'
+import type { FaultyResponse } from '../inject-faults.ts'
+import { Refusal } from '../refusal.ts'
 import { Call } from './call.ts'
-import { Refusal, refusalAnswer } from './refusal.ts'
-import { writeAnswer } from './write-answer.ts'
+import { errorResponse } from './error-response.ts'
+import { writeResponse } from './write-response.ts'
 
-/** What the server asks to have a call answered and written down. */
+/** Responds to calls and records them. */
 export interface CallHandler {
   /** @param signal aborted when the client disconnects or the server stops */
-  answer(call: Call, signal: AbortSignal): Promise<FaultyAnswer>
-  /** Called before the answer is sent, so that a client that has it finds the call; the result is called after that. */
+  respond(call: Call, signal: AbortSignal): Promise<FaultyResponse>
+  /** Called before the response is sent, so that a client that has it finds the call; call the result afterwards. */
   record(call: Call, outcome: CallOutcome): (outcome: CallOutcome) => void
 }
 
-/** An HTTPS server that survives whatever is sent to it. */
+/** An HTTPS server with limits on everything that clients send. */
 export class HttpsServer {
   readonly #server: Server
   readonly #handler: CallHandler
@@ -68,13 +69,13 @@ export class HttpsServer {
     return this.#server.address() as AddressInfo // a TCP server that listens has one
   }
 
-  /** Shows another certificate from now on. Idle connections end, so that clients get to see it. */
+  /** Uses another certificate from now on. Idle connections are closed, so that clients see it. */
   useCertificate({ certificate, privateKey }: ServingCertificate): void {
     this.#server.setSecureContext({ cert: certificate, key: privateKey, minVersion: this.#minVersion })
     this.#server.closeIdleConnections()
   }
 
-  /** Sends the answers that are under way, for a while, and closes every connection. Answers that are delayed end. */
+  /** Waits, with a deadline, for responses that are being sent, and closes every connection. Delayed responses are aborted. */
   close(): Promise<void> {
     this.#closed ??= this.#drain()
     return this.#closed
@@ -85,7 +86,7 @@ export class HttpsServer {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()
     const patience = Promise.withResolvers<void>()
-    // Sockets live in real time, whatever clock the simulator runs on.
+    // Sockets run in real time, whatever clock the simulator uses.
     const timer = systemClock.schedule(SERVER_LIMITS.drainTimeoutMs, patience.resolve)
     await Promise.race([Promise.allSettled(this.#underWay), patience.promise])
     timer.cancel()
@@ -97,7 +98,7 @@ export class HttpsServer {
     const receivedMs = this.#clock.now()
     const gone = new AbortController()
     response.once('close', () => gone.abort(new DOMException('the connection was closed', 'AbortError')))
-    // A client that goes away while its request is read is noticed through `close`.
+    // A client that disconnects while its request is read is noticed by `close`.
     request.on('error', () => undefined)
     response.on('error', () => undefined)
     if (this.#stop.signal.aborted) response.setHeader('connection', 'close')
@@ -109,35 +110,35 @@ export class HttpsServer {
     const outcome = (status: number, sentBytes: number): CallOutcome => {
       return { receivedMs, durationMs: this.#clock.now() - receivedMs, status, sentBytes }
     }
-    const answered = await this.#answer(call, AbortSignal.any([gone.signal, this.#stop.signal]))
-    if (answered === undefined || gone.signal.aborted) {
+    const faulty = await this.#respond(call, AbortSignal.any([gone.signal, this.#stop.signal]))
+    if (faulty === undefined || gone.signal.aborted) {
       // Either the client disconnected, or it gets this error.
       response.destroy()
       this.#handler.record(call, outcome(0, 0))
       return
     }
-    const { answer, cutAfterBytes } = answered
-    const status = cutAfterBytes !== undefined && cutAfterBytes < 0 ? 0 : answer.status
+    const { response: simulated, cutAfterBytes } = faulty
+    const status = cutAfterBytes !== undefined && cutAfterBytes < 0 ? 0 : simulated.status
     const complete = this.#handler.record(call, outcome(status, 0))
-    // What is left of the body is not read, so the connection is of no more use.
+    // The rest of the body is not read, so the connection cannot be reused.
     if (!request.complete && hasBody(request)) response.setHeader('connection', 'close')
     const isHead = call.method === 'HEAD'
     try {
-      const sentBytes = await writeAnswer(response, answer, { isHead, signal: gone.signal, cutAfterBytes })
+      const sentBytes = await writeResponse(response, simulated, { isHead, signal: gone.signal, cutAfterBytes })
       complete(outcome(status, sentBytes))
     } catch {
-      // Bytes that could not be made: the client sees an answer that breaks off.
+      // The body could not be generated: the client sees a response that is cut.
       response.destroy()
     }
   }
 
-  async #answer(call: Call, signal: AbortSignal): Promise<FaultyAnswer | undefined> {
+  async #respond(call: Call, signal: AbortSignal): Promise<FaultyResponse | undefined> {
     try {
-      return await this.#handler.answer(call, signal)
+      return await this.#handler.respond(call, signal)
     } catch (error) {
       if (signal.aborted) return undefined
       const reason = error instanceof Error ? error.message : String(error)
-      return { answer: refusalAnswer('simulator', new Refusal(500, `Internal error of the simulator: ${reason}`)) }
+      return { response: errorResponse('simulator', new Refusal(500, `Internal error of the simulator: ${reason}`)) }
     }
   }
 }

@@ -1,6 +1,6 @@
 /** The images that a tenant and the public registry of the vendor offer, small but with the right layout. */
 import { type AgentDescription, agentFiles, agentManifest, md5Of } from '../agent/agent-files.ts'
-import type { ByteSource } from '../http/answer.ts'
+import type { ByteSource } from '../http/response.ts'
 import type { Architecture, ImageDescription, LayerFile } from './image.ts'
 
 /** Where the agent lies in an image of code modules. */

@@ -1,11 +1,11 @@
 /** Downloads of code modules. */
 import { AgentArchives } from '../agent/agent-archive.ts'
 import { TECHNOLOGIES } from '../agent/agent-files.ts'
-import type { Answer } from '../http/answer.ts'
-import { downloadAnswer } from '../http/byte-range.ts'
+import { downloadResponse } from '../http/byte-range.ts'
 import type { Call } from '../http/call.ts'
-import { Refusal, violation } from '../http/refusal.ts'
+import type { SimulatedResponse } from '../http/response.ts'
 import type { PathParameters, Route } from '../http/router.ts'
+import { Refusal, violation } from '../refusal.ts'
 import type { TenantState } from '../state/tenant-state.ts'
 import { tenantRoute } from './authenticate.ts'
 import { readInstaller } from './installer-parameters.ts'
@@ -36,7 +36,7 @@ async function download(
   { query, headers }: Call,
   parameters: PathParameters,
   version: string,
-): Promise<Answer> {
+): Promise<SimulatedResponse> {
   const { type, flavor, arch } = readInstaller(parameters, query)
   if (type !== 'paas') throw new Refusal(404, `Only code modules (installer type paas) are simulated, not ${type}.`)
   if (!/^\d+\.\d+\.\d+\.\d+-\d+$/.test(version)) {
@@ -54,7 +54,7 @@ async function download(
       tenant: { id, token: connectionInfo.tenantToken, endpoints: connectionInfo.endpoints },
     }),
   })
-  return downloadAnswer(headers, source, {
+  return downloadResponse(headers, source, {
     etag,
     contentType: 'application/octet-stream',
     headers: { 'content-disposition': `attachment; filename="Dynatrace-OneAgent-PaaS-${version}.zip"` },

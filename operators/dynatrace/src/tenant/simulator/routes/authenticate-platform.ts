@@ -1,8 +1,9 @@
 /** Who is calling the platform, and may they. */
-import type { Answer } from '../http/answer.ts'
+
 import type { Call } from '../http/call.ts'
-import { Refusal } from '../http/refusal.ts'
+import type { SimulatedResponse } from '../http/response.ts'
 import type { PathParameters, Route } from '../http/router.ts'
+import { Refusal } from '../refusal.ts'
 import type { AccessGrant } from '../state/oauth-clients.ts'
 import type { TenantState } from '../state/tenant-state.ts'
 
@@ -10,7 +11,7 @@ import type { TenantState } from '../state/tenant-state.ts'
 export interface PlatformRoute extends Pick<Route, 'operation' | 'method' | 'path' | 'errors'> {
   /** All of these are needed. */
   readonly scopes: readonly string[]
-  handle(tenant: TenantState, call: Call, parameters: PathParameters): Answer | Promise<Answer>
+  handle(tenant: TenantState, call: Call, parameters: PathParameters): SimulatedResponse | Promise<SimulatedResponse>
 }
 
 /**

@@ -1,8 +1,9 @@
 /** Who is calling, and may they. */
-import type { Answer } from '../http/answer.ts'
+
 import type { Call } from '../http/call.ts'
-import { Refusal } from '../http/refusal.ts'
+import type { SimulatedResponse } from '../http/response.ts'
 import type { PathParameters, Route } from '../http/router.ts'
+import { Refusal } from '../refusal.ts'
 import { type ApiToken, requireScope } from '../state/api-tokens.ts'
 import type { TenantState } from '../state/tenant-state.ts'
 
@@ -25,7 +26,12 @@ export interface TenantRoute extends Pick<Route, 'operation' | 'method' | 'path'
   readonly errors?: Route['errors']
   /** One of these is needed; none when empty. */
   readonly scopes: readonly string[]
-  handle(tenant: TenantState, call: Call, parameters: PathParameters, token: ApiToken): Answer | Promise<Answer>
+  handle(
+    tenant: TenantState,
+    call: Call,
+    parameters: PathParameters,
+    token: ApiToken,
+  ): SimulatedResponse | Promise<SimulatedResponse>
 }
 
 /** A route that is only reached with a token of the tenant that has one of the scopes. */

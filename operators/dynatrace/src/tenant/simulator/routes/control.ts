@@ -1,12 +1,12 @@
 /** The page for people, and the control API behind its buttons. */
 import type { CallLog } from '../call-log.ts'
 import type { FaultRules } from '../fault-rules.ts'
-import { type Answer, empty, html, json } from '../http/answer.ts'
 import type { Call } from '../http/call.ts'
-import { Refusal, violation } from '../http/refusal.ts'
+import { empty, html, json, type SimulatedResponse } from '../http/response.ts'
 import type { PathParameters, Route } from '../http/router.ts'
 import { renderPage } from '../page/page.ts'
 import { readFaultForm, readFaultRule } from '../read-fault-rule.ts'
+import { Refusal, violation } from '../refusal.ts'
 import type { TenantState } from '../state/tenant-state.ts'
 
 /** What can be watched and switched. */
@@ -35,7 +35,7 @@ export function controlRoutes(parts: ControlParts): readonly Route[] {
   const route = (
     method: Route['method'],
     path: string,
-    handle: (call: Call, parameters: PathParameters) => Answer | Promise<Answer>,
+    handle: (call: Call, parameters: PathParameters) => SimulatedResponse | Promise<SimulatedResponse>,
   ): Route => ({
     operation: 'control',
     method,
@@ -113,7 +113,7 @@ function describeTenant({ id, tokens, versions, settings, edgeConnects }: Tenant
   }
 }
 
-function backToPage(): Answer {
+function backToPage(): SimulatedResponse {
   return empty(303, { location: '/?refresh=0#faults' })
 }
 

@@ -1,7 +1,7 @@
 /** Connection info, versions, images and process-module configuration: what an operator needs to deploy agents. */
-import { empty, json } from '../http/answer.ts'
-import { violation } from '../http/refusal.ts'
+import { empty, json } from '../http/response.ts'
 import type { Route } from '../http/router.ts'
+import { violation } from '../refusal.ts'
 import type { ImageName } from '../state/versions.ts'
 import { tenantRoute } from './authenticate.ts'
 import { readInstaller } from './installer-parameters.ts'

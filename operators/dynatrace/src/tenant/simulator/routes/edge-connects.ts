@@ -1,7 +1,7 @@
 /** The EdgeConnect API of the platform. */
-import { empty, json } from '../http/answer.ts'
-import { violation } from '../http/refusal.ts'
+import { empty, json } from '../http/response.ts'
 import type { Route } from '../http/router.ts'
+import { violation } from '../refusal.ts'
 import type { EdgeConnectObject } from '../state/edge-connects.ts'
 import type { TenantState } from '../state/tenant-state.ts'
 import { type PlatformRoute, platformRoute } from './authenticate-platform.ts'

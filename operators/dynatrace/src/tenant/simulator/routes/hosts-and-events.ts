@@ -1,7 +1,7 @@
 /** Hosts and events of the first API. */
-import { json } from '../http/answer.ts'
-import { violation } from '../http/refusal.ts'
+import { json } from '../http/response.ts'
 import type { Route } from '../http/router.ts'
+import { violation } from '../refusal.ts'
 import { tenantRoute } from './authenticate.ts'
 
 const scopes = ['DataExport']

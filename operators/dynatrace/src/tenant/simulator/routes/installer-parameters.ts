@@ -1,6 +1,7 @@
 /** Which installer a path and query ask for. */
-import { Refusal, violation } from '../http/refusal.ts'
+
 import type { PathParameters } from '../http/router.ts'
+import { Refusal, violation } from '../refusal.ts'
 
 const SYSTEMS = ['aix', 'solaris', 'unix', 'windows', 'zos']
 const TYPES = ['default', 'default-unattended', 'mainframe', 'paas', 'paas-sh']

@@ -1,10 +1,10 @@
 /** The registry protocol, for pulling. */
 import { bytesOf } from '../agent/deterministic-bytes.ts'
-import { type Answer, json } from '../http/answer.ts'
-import { downloadAnswer } from '../http/byte-range.ts'
+import { downloadResponse } from '../http/byte-range.ts'
 import type { Call } from '../http/call.ts'
-import { Refusal } from '../http/refusal.ts'
+import { json, type SimulatedResponse } from '../http/response.ts'
 import type { PathParameters, Route } from '../http/router.ts'
+import { Refusal } from '../refusal.ts'
 import { MEDIA_TYPES } from '../registry/image.ts'
 import type { ImageRegistry } from '../registry/registry.ts'
 import { REGISTRY_TOKEN_PATH, type RegistryAccess } from '../registry/registry-access.ts'
@@ -16,12 +16,12 @@ export function registryRoutes(registry: ImageRegistry, access: RegistryAccess):
   const route = (
     operation: string,
     path: string,
-    handle: (call: Call, parameters: PathParameters) => Answer,
+    handle: (call: Call, parameters: PathParameters) => SimulatedResponse,
   ): Route => ({ operation, path, method: 'GET', area: 'simulator', errors: 'registry', handle })
   const pull = (
     operation: string,
     path: string,
-    handle: (call: Call, repository: string, reference: string) => Answer,
+    handle: (call: Call, repository: string, reference: string) => SimulatedResponse,
   ) =>
     route(operation, path, (call, { repository = '', reference = '' }) => {
       access.require(call, repository)
@@ -43,12 +43,12 @@ export function registryRoutes(registry: ImageRegistry, access: RegistryAccess):
       requireAccepted(call, manifest.mediaType)
       const { digest, mediaType: contentType, content } = manifest
       const headers = { ...VERSION, 'docker-content-digest': digest }
-      return downloadAnswer(call.headers, bytesOf(content), { etag: `"${digest}"`, contentType, headers })
+      return downloadResponse(call.headers, bytesOf(content), { etag: `"${digest}"`, contentType, headers })
     }),
     pull('registry-blob', '/v2/:repository+/blobs/:reference', (call, repository, digest) => {
       const blob = registry.blob(repository, digest)
       if (blob === undefined) throw unknown('BLOB_UNKNOWN', `there is no blob ${digest} in ${repository}`)
-      return downloadAnswer(call.headers, bytesOf(blob.content), {
+      return downloadResponse(call.headers, bytesOf(blob.content), {
         etag: `"${digest}"`,
         contentType: 'application/octet-stream',
         headers: { ...VERSION, 'docker-content-digest': digest },

@@ -1,9 +1,9 @@
 /** Settings, through the classic API with an API token and through the platform with an OAuth client. */
 import { isRecord } from '@reeve/kube'
-import { type Answer, empty, json } from '../http/answer.ts'
 import type { Call } from '../http/call.ts'
-import { violation } from '../http/refusal.ts'
+import { empty, json, type SimulatedResponse } from '../http/response.ts'
 import type { PathParameters, Route } from '../http/router.ts'
+import { violation } from '../refusal.ts'
 import { readSettingsDraft } from '../state/settings.ts'
 import { querySettings, settingsItem } from '../state/settings-query.ts'
 import type { TenantState } from '../state/tenant-state.ts'
@@ -19,7 +19,7 @@ interface SettingsCall {
   readonly access: 'read' | 'write'
   /** Of the classic API. @default 'tenant' */
   readonly errors?: Route['errors']
-  handle(tenant: TenantState, call: Call, parameters: PathParameters): Answer | Promise<Answer>
+  handle(tenant: TenantState, call: Call, parameters: PathParameters): SimulatedResponse | Promise<SimulatedResponse>
 }
 
 const CALLS: readonly SettingsCall[] = [

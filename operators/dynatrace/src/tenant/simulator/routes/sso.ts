@@ -1,8 +1,9 @@
 /** The token endpoint of the single sign-on: OAuth clients exchange their secret for access tokens. */
-import { json } from '../http/answer.ts'
+
 import type { Call } from '../http/call.ts'
-import { Refusal } from '../http/refusal.ts'
+import { json } from '../http/response.ts'
 import type { Route } from '../http/router.ts'
+import { Refusal } from '../refusal.ts'
 import type { TenantState } from '../state/tenant-state.ts'
 
 /** Where clients ask for access tokens. */

@@ -1,8 +1,8 @@
 /** `POST /v2/apiTokens/lookup`: what a token may do. */
-import { json } from '../http/answer.ts'
-import { Refusal, violation } from '../http/refusal.ts'
+import { json } from '../http/response.ts'
 import type { Route } from '../http/router.ts'
 import { publicPart } from '../random-text.ts'
+import { Refusal, violation } from '../refusal.ts'
 import { requireScope } from '../state/api-tokens.ts'
 import { tenantRoute } from './authenticate.ts'
 

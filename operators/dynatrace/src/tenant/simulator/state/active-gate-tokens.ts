@@ -2,8 +2,8 @@
 import type { Clock } from '@reeve/kube'
 import { BoundedMap } from '../../../bounded-map.ts'
 import { STATE_LIMITS } from '../defaults.ts'
-import { violation } from '../http/refusal.ts'
 import { publicPart, type RandomBytes, randomToken } from '../random-text.ts'
+import { violation } from '../refusal.ts'
 
 /** A token that was issued, without its secret part. */
 export interface ActiveGateToken {

@@ -1,9 +1,9 @@
 /** The API tokens of a tenant and what they may do. */
 import type { Clock } from '@reeve/kube'
 import { TOKEN_SCOPES } from '../defaults.ts'
-import { Refusal } from '../http/refusal.ts'
 import type { TokenOptions } from '../options.ts'
 import { maskToken, type RandomBytes, randomToken } from '../random-text.ts'
+import { Refusal } from '../refusal.ts'
 import { secretDigest } from '../secret-digest.ts'
 
 /** An API token. */

@@ -1,6 +1,7 @@
 /** Where agents and ActiveGates of a tenant connect to, and with what. */
-import { violation } from '../http/refusal.ts'
+
 import type { NetworkZoneOptions } from '../options.ts'
+import { violation } from '../refusal.ts'
 
 /** The connection info for OneAgents. */
 export interface AgentConnectionInfo {

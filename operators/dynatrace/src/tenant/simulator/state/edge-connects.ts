@@ -1,8 +1,8 @@
 /** The EdgeConnects of a tenant. */
 import { type Clock, isRecord } from '@reeve/kube'
 import { STATE_LIMITS } from '../defaults.ts'
-import { Refusal, violation } from '../http/refusal.ts'
 import { type RandomBytes, randomUuid } from '../random-text.ts'
+import { Refusal, violation } from '../refusal.ts'
 import type { OAuthClients } from './oauth-clients.ts'
 
 /** A name that an EdgeConnect resolves to another. */

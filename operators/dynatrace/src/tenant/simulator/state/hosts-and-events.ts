@@ -2,8 +2,8 @@
 import { type Clock, isRecord } from '@reeve/kube'
 import { BoundedMap } from '../../../bounded-map.ts'
 import { STATE_LIMITS } from '../defaults.ts'
-import { violation } from '../http/refusal.ts'
 import { type RandomBytes, randomHex } from '../random-text.ts'
+import { violation } from '../refusal.ts'
 
 /** A monitored host. */
 export interface HostEntity {
@@ -56,7 +56,7 @@ export class HostsAndEvents {
     return [...this.#hosts.values()]
   }
 
-  /** Adds a host, with an id of its own unless one is given, and answers with it. */
+  /** Adds a host, with an id of its own unless one is given, and returns it. */
   add(host: Omit<HostEntity, 'entityId'> & { readonly entityId?: string }): HostEntity {
     const entity = { ...host, entityId: host.entityId ?? `HOST-${randomHex(this.#random, 16)}` }
     this.#hosts.set(entity.entityId, entity)

@@ -2,9 +2,9 @@
 import type { Clock } from '@reeve/kube'
 import { BoundedMap } from '../../../bounded-map.ts'
 import { OAUTH_SCOPES, STATE_LIMITS, TENANT_DEFAULTS } from '../defaults.ts'
-import { Refusal } from '../http/refusal.ts'
 import type { OAuthClientOptions } from '../options.ts'
 import { publicPart, type RandomBytes, randomText, randomToken } from '../random-text.ts'
+import { Refusal } from '../refusal.ts'
 import { secretDigest } from '../secret-digest.ts'
 
 /** A client. */

@@ -1,5 +1,5 @@
 /** Which settings objects a list asks for: by schema, scope and value, in pages. */
-import { Refusal, violation } from '../http/refusal.ts'
+import { Refusal, violation } from '../refusal.ts'
 import type { SettingsObject } from './settings.ts'
 
 /** A page of settings objects. */

@@ -2,8 +2,8 @@
 import { type Clock, isRecord } from '@reeve/kube'
 import { BoundedMap } from '../../../bounded-map.ts'
 import { STATE_LIMITS } from '../defaults.ts'
-import { Refusal, violation } from '../http/refusal.ts'
 import { type RandomBytes, randomHex, randomText } from '../random-text.ts'
+import { Refusal, violation } from '../refusal.ts'
 import { SCHEMA_IDS, type SettingsSchema, STANDARD_SCHEMAS } from './settings-schemas.ts'
 
 /** A settings object. */
@@ -74,7 +74,7 @@ export class Settings {
   }
 
   /**
-   * Checks a draft without writing it; answers with its scope and version.
+   * Checks a draft without writing it; returns its scope and version.
    *
    * *Errors*: 404 for an unknown schema or version, 400 naming the field that is wrong.
    */

@@ -13,7 +13,7 @@ export type ImageName = 'oneAgent' | 'codeModules' | 'gateway'
 
 /** Change the fields to release or withdraw versions. */
 export class Versions {
-  /** The newest OneAgent; any text is answered as it is, so that odd answers can be tried too. */
+  /** The newest OneAgent; any text is returned unchanged, so that invalid versions can be tested. */
   agent: string
   /** The newest ActiveGate. */
   gateway: string

@@ -1,50 +1,10 @@
-/** A call that is answered with an error, and the forms in which the APIs of a tenant say so. */
-import { type Answer, json } from './answer.ts'
-
-/** One thing that is wrong with a request. */
-export interface ConstraintViolation {
-  readonly path: string
-  readonly message: string
-  readonly parameterLocation: 'QUERY' | 'PATH' | 'PAYLOAD_BODY' | 'HEADER'
-}
-
-/** What a refusal says beside its status and message. */
-export interface RefusalDetails {
-  readonly violations?: readonly ConstraintViolation[]
-  readonly missingScopes?: readonly string[]
-  /** The word by which registries and OAuth servers name an error. */
-  readonly reason?: string
-  /** Code inside the body when it is to differ from the status. */
-  readonly bodyCode?: number
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** Thrown by handlers; the route says in which form it is written. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal'
-  readonly code = 'SIMULATOR_REFUSAL'
-  readonly status: number
-  readonly details: RefusalDetails
-
-  constructor(status: number, message: string, details: RefusalDetails = {}) {
-    super(message)
-    this.status = status
-    this.details = details
-  }
-}
-
-/** 400 with one violation. */
-export function violation(
-  parameterLocation: ConstraintViolation['parameterLocation'],
-  path: string,
-  message: string,
-): Refusal {
-  return new Refusal(400, 'Constraints violated.', { violations: [{ path, message, parameterLocation }] })
-}
+/** The error responses of the APIs of a tenant, each in its own form. */
+import type { Refusal, RefusalDetails } from '../refusal.ts'
+import { json, type SimulatedResponse } from './response.ts'
 
 /**
- * How an API writes errors: `tenant` is the classic API; `settings-write` answers an array, except for 401 and
- * 403; `platform` keeps violations under `details`; `platform-settings` repeats the code outside; `simulator` is none of them.
+ * The form of an API's errors: `tenant` is the classic API; `settings-write` responds with an array, except for 401 and
+ * 403; `platform` has violations in `details`; `platform-settings` repeats the code outside; `simulator` is the control API.
  */
 export type ErrorForm =
   | 'tenant'
@@ -55,8 +15,8 @@ export type ErrorForm =
   | 'oauth'
   | 'simulator'
 
-/** The answer that a refusal becomes. */
-export function refusalAnswer(form: ErrorForm, { status, message, details }: Refusal): Answer {
+/** The response to a call that was refused. */
+export function errorResponse(form: ErrorForm, { status, message, details }: Refusal): SimulatedResponse {
   return json(status, bodyOf(form, status, message, details), details.headers)
 }
 

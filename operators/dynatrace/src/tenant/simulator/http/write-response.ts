@@ -1,25 +1,25 @@
-/** Writes an answer to a socket, no faster than it is read. */
+/** Writes a response to a socket, with backpressure. */
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { type Answer, isStreamed } from './answer.ts'
+import { isStreamed, type SimulatedResponse } from './response.ts'
 
 /** Statuses that never have a body. */
 const BODILESS = new Set([204, 304])
 
 /**
- * Writes headers and body; answers with the bytes of the body that were written.
+ * Writes headers and body; returns how many bytes of the body were written.
  *
  * *Guarantees*: of a streamed body only the piece being written is in memory. When the client goes away, writing stops.
  *
  * @param cutAfterBytes breaks the connection after so many bytes of the body; below 0 before the headers
  */
-export async function writeAnswer(
+export async function writeResponse(
   response: ServerResponse,
-  answer: Answer,
+  simulated: SimulatedResponse,
   options: { readonly isHead: boolean; readonly signal: AbortSignal; readonly cutAfterBytes?: number | undefined },
 ): Promise<number> {
   const { isHead, signal, cutAfterBytes = Number.POSITIVE_INFINITY } = options
-  const { status, headers, body } = answer
+  const { status, headers, body } = simulated
   if (cutAfterBytes < 0) {
     response.destroy()
     return 0
