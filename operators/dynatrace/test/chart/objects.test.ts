@@ -15,7 +15,7 @@ const rights = (name: string, ...kinds: readonly string[]) => kinds.map((kind) =
 const ROLE = ['Role', 'RoleBinding']
 const CLUSTER_ROLE = ['ClusterRole', 'ClusterRoleBinding']
 
-/** Beside the CRDs and the webhook, which have tests of their own. */
+/** Without the CRDs, the webhook and the CSI driver, which have tests of their own. */
 const BY_DEFAULT = [
   ...rights('dynatrace-operator', 'Deployment', 'ServiceAccount', ...ROLE, ...CLUSTER_ROLE),
   ...rights('dynatrace-operator-supportability', ...ROLE),
@@ -52,8 +52,9 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
   beforeAll(async () => {
     all = await render()
   })
+  const TESTED_ELSEWHERE: readonly (string | undefined)[] = ['webhook', 'csi-driver']
   const ofRest = (objects: readonly UnknownObject[]) =>
-    namesOf(objects.filter((object) => labelsOf(object)['app.kubernetes.io/component'] !== 'webhook'))
+    namesOf(objects.filter((object) => !TESTED_ELSEWHERE.includes(labelsOf(object)['app.kubernetes.io/component'])))
   /** What is rendered no more with these values. */
   const missing = async (...values: string[]) => {
     const rendered = ofRest(await render(...values))
@@ -111,7 +112,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     const objects = await renderWithoutCrds([], OPENSHIFT)
     const names = namesOf(objects)
     const bindings = objects.filter(({ kind }) => kind.endsWith('Binding'))
-    expect(bindings).toHaveLength(19)
+    expect(bindings).toHaveLength(21)
     for (const binding of bindings) {
       const { roleRef, subjects } = binding as unknown as {
         readonly roleRef: { readonly kind: string; readonly name: string }

@@ -190,6 +190,7 @@ describe.skipIf(helmPath === undefined)('the operator (skipped without helm)', {
       'dynatrace-edgeconnect',
       'dynatrace-extension-controller',
       'dynatrace-node-config-collector',
+      'dynatrace-oneagent-csi-driver',
       'dynatrace-operator',
       'dynatrace-otel-collector',
       'dynatrace-sql-ext-exec',

@@ -120,6 +120,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     ['ClusterRole', 'dynatrace-extensions-prometheus', ['privileged']],
     ['ClusterRole', 'dynatrace-telemetry-ingest', ['privileged']],
     ['ClusterRole', 'dynatrace-crd-storage-migration', ['nonroot-v2']],
+    ['ClusterRole', 'dynatrace-oneagent-csi-driver', ['privileged']],
     ['Role', 'dynatrace-extension-controller-prometheus', ['privileged']],
     ['Role', 'dynatrace-extension-controller-database', ['nonroot-v2']],
     ['Role', 'dynatrace-sql-ext-exec', ['nonroot-v2']],

@@ -6,7 +6,8 @@ import { findClientBinary } from '@reeve/client-binaries'
 import type { UnknownObject } from '@reeve/kube'
 import { parseAllDocuments } from 'yaml'
 
-const CHART = fileURLToPath(new URL('../../chart', import.meta.url))
+/** The folder of the chart. */
+export const CHART = fileURLToPath(new URL('../../chart', import.meta.url))
 
 /** Absent where helm is neither carried by npm nor on PATH. */
 export const helmPath = await findClientBinary('helm')

@@ -1,0 +1,181 @@
+{{- /* The containers of the CSI driver, each as a list item without its position in the list. */}}
+
+{{- /* What all containers have in common. Takes the chart's root and the values of the container. */}}
+{{- define "dynatrace.csiContainerBase" -}}
+{{- $root := index . 0 -}}
+{{- $values := index . 1 -}}
+image: {{ include "dynatrace.image" $root }}
+imagePullPolicy: {{ $root.Values.imageRef.pullPolicy | default "Always" }}
+{{- with $values.securityContext }}
+securityContext: {{- toYaml . | nindent 2 }}
+{{- end }}
+resources: {{- $values.resources | default dict | toYaml | nindent 2 }}
+{{- end }}
+
+{{- define "dynatrace.csiNodeEnv" -}}
+- name: POD_NAMESPACE
+  valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
+- name: KUBE_NODE_NAME
+  valueFrom: { fieldRef: { fieldPath: spec.nodeName } }
+{{- end }}
+
+{{- /* Links volumes of earlier releases to where the driver looks for them. */}}
+{{- define "dynatrace.csiInitContainer" -}}
+{{- with .Values.csidriver.csiInit -}}
+name: csi-init
+{{ include "dynatrace.csiContainerBase" (list $ .) }}
+args: [csi-init]
+env:
+  - name: POD_NAMESPACE
+    valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
+  {{- include "dynatrace.processEnv" (list $ (.resources | default dict)) | nindent 2 }}
+volumeMounts:
+  - { name: data-dir, mountPath: /data }
+{{- end }}
+{{- end }}
+
+{{- /* Mounts volumes; without separate sidecars it registers with the kubelet and serves the probe, too. */}}
+{{- define "dynatrace.csiServerContainer" -}}
+{{- $isAlone := not .Values.csidriver.separateSidecars -}}
+{{- with .Values.csidriver.server -}}
+name: server
+{{ include "dynatrace.csiContainerBase" (list $ .) }}
+args:
+  - csi-server
+  - --endpoint=unix:/csi/csi.sock
+  - --node-id=$(KUBE_NODE_NAME)
+  {{- if $isAlone }}
+  - --kubelet-registration-path={{ include "dynatrace.csiPluginPath" $ }}/csi.sock
+  {{- if .livenessProbe.enabled }}
+  - --health-port=9808
+  - --probe-timeout=9s
+  {{- end }}
+  {{- end }}
+env:
+  {{- include "dynatrace.csiNodeEnv" $ | nindent 2 }}
+  {{- include "dynatrace.processEnv" (list $ (.resources | default dict)) | nindent 2 }}
+ports:
+  - { name: server-metrics, containerPort: 8080 }
+{{- if .livenessProbe.enabled }}
+livenessProbe:
+  httpGet: { path: /healthz, port: 9808, scheme: HTTP }
+  {{- omit .livenessProbe "enabled" | toYaml | nindent 2 }}
+{{- end }}
+volumeMounts:
+  - { name: plugin-dir, mountPath: /csi }
+  {{- if $isAlone }}
+  - { name: registration-dir, mountPath: /registration }
+  {{- end }}
+  # At the same path as on the node: the kubelet names the targets of mounts by their path there.
+  - { name: mountpoint-dir, mountPath: {{ include "dynatrace.kubeletPath" $ }}/pods/, mountPropagation: Bidirectional }
+  - { name: data-dir, mountPath: /data, mountPropagation: Bidirectional }
+{{- end }}
+{{- end }}
+
+{{- /* Installs code modules. It sees the mounts of the server, so that it never deletes a code module in use. */}}
+{{- define "dynatrace.csiProvisionerContainer" -}}
+{{- with .Values.csidriver.provisioner -}}
+name: provisioner
+{{ include "dynatrace.csiContainerBase" (list $ .) }}
+args:
+  - csi-provisioner
+  - --health-probe-bind-address=:10090
+env:
+  {{- include "dynatrace.csiNodeEnv" $ | nindent 2 }}
+  # The data directory as a path of the node, for the Jobs that download into it.
+  - name: CSI_DATA_DIR
+    value: {{ include "dynatrace.csiDataPath" $ }}
+  {{- with $.Values.csidriver.cleanupPeriod }}
+  - name: CLEANUP_PERIOD
+    value: {{ . | quote }}
+  {{- end }}
+  {{- include "dynatrace.processEnv" (list $ (.resources | default dict)) | nindent 2 }}
+  - name: helm.json
+    value: |
+      {{- include "dynatrace.csiJobSettings" $ | nindent 6 }}
+ports:
+  - { name: livez, containerPort: 10090 }
+  - { name: prov-metrics, containerPort: 8090 }
+# Without the DNS of the cluster neither a tenant nor a registry is found: another start may help.
+startupProbe:
+  exec: { command: [/usr/local/bin/dynatrace-operator, startup-probe] }
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 1
+livenessProbe:
+  httpGet: { path: /livez, port: livez, scheme: HTTP }
+  initialDelaySeconds: 5
+  periodSeconds: 5
+  timeoutSeconds: 1
+  failureThreshold: 3
+volumeMounts:
+  - { name: data-dir, mountPath: /data, mountPropagation: Bidirectional }
+  - { name: mountpoint-dir, mountPath: {{ include "dynatrace.kubeletPath" $ }}/pods/, readOnly: true }
+{{- end }}
+{{- end }}
+
+{{- /* The values of a sidecar, with defaults for those that are not set. */}}
+{{- define "dynatrace.csiSidecar" -}}
+securityContext:
+{{- with .securityContext }}
+  {{- toYaml . | nindent 2 }}
+{{- else }}
+  privileged: false
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  runAsNonRoot: false
+  runAsUser: 0
+  seccompProfile: { type: RuntimeDefault }
+{{- end }}
+resources:
+{{- with .resources }}
+  {{- toYaml . | nindent 2 }}
+{{- else }}
+  requests: { cpu: 20m, memory: 40Mi }
+  limits: { cpu: 200m, memory: 64Mi }
+{{- end }}
+{{- end }}
+
+{{- /* Announces the driver to the kubelet. */}}
+{{- define "dynatrace.csiRegistrarContainer" -}}
+{{- with include "dynatrace.csiSidecar" .Values.csidriver.registrar | fromYaml -}}
+name: registrar
+{{ include "dynatrace.csiContainerBase" (list $ .) }}
+args:
+  - csi-node-driver-registrar
+  - --csi-address=/csi/csi.sock
+  - --kubelet-registration-path=$(DRIVER_REG_SOCK_PATH)
+env:
+  - name: DRIVER_REG_SOCK_PATH
+    value: {{ include "dynatrace.csiPluginPath" $ }}/csi.sock
+  {{- include "dynatrace.csiMemoryEnv" . | nindent 2 }}
+volumeMounts:
+  - { name: plugin-dir, mountPath: /csi }
+  - { name: registration-dir, mountPath: /registration }
+{{- end }}
+{{- end }}
+
+{{- /* Lets the kubelet probe the server over HTTP. */}}
+{{- define "dynatrace.csiLivenessContainer" -}}
+{{- with include "dynatrace.csiSidecar" .Values.csidriver.livenessprobe | fromYaml -}}
+name: liveness-probe
+{{ include "dynatrace.csiContainerBase" (list $ .) }}
+args:
+  - livenessprobe
+  - --csi-address=/csi/csi.sock
+  - --health-port=9808
+  - --probe-timeout=9s
+env:
+  {{- include "dynatrace.csiMemoryEnv" . | default "[]" | nindent 2 }}
+volumeMounts:
+  - { name: plugin-dir, mountPath: /csi }
+{{- end }}
+{{- end }}
+
+{{- /* The heap of a sidecar. Takes its values. */}}
+{{- define "dynatrace.csiMemoryEnv" -}}
+{{- with include "dynatrace.nodeOptions" (dig "limits" "memory" "" (.resources | default dict)) -}}
+- name: NODE_OPTIONS
+  value: {{ . | quote }}
+{{- end }}
+{{- end }}
