@@ -1,4 +1,7 @@
-/** How fast N Collectors become available, beside the same `helm install` commands from a shell; and what they cost then. */
+/**
+ * How fast N Collectors become available, beside the same `helm install` commands from a shell; and what they cost
+ * then.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -197,7 +200,7 @@ async function untilServed(client: KubeClient): Promise<void> {
       await client.list(Collectors, { namespace: 'default' })
       return
     } catch {
-      // Not established yet: the next look tells.
+      // Not established yet: the next attempt will show.
     }
   }
 }

@@ -119,7 +119,7 @@ async function untilServed(client: KubeClient): Promise<void> {
       await client.list(DynaKubes, { namespace: NAMESPACE })
       return
     } catch {
-      // Not established yet: the next look tells.
+      // Not established yet: the next attempt will show.
     }
   }
 }

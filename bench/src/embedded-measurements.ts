@@ -26,7 +26,7 @@ const CONCURRENCY = 20
 const LIST_RUNS = 5
 const PROGRESS_STEP = 2_500
 
-/** Told what is being done, for people who wait. */
+/** Reports progress. */
 export type Progress = (line: string) => void
 
 /** Runs the workload on a server that has just been started. */

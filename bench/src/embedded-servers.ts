@@ -58,7 +58,7 @@ async function measured(
   processes: readonly number[],
   stop: () => Promise<void>,
 ): Promise<MeasuredServer> {
-  // Over HTTP/2 the client sends one write at a time, and its patience would be measured instead of the server.
+  // Over HTTP/2 the client sends one write at a time, and that would measure the client's queue instead of the server.
   const client = new RawClient({ ...connectionOf(await readFile(kubeconfig, 'utf8')), allowH2: false })
   const { status } = await client.send({ path: '/readyz' })
   const startMs = performance.now() - start

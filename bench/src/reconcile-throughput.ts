@@ -115,7 +115,7 @@ async function untilServed(client: KubeClient): Promise<void> {
       await client.list(WebApps, { namespace: 'warm' })
       return
     } catch {
-      // Not established yet: the next look tells.
+      // Not established yet: the next attempt will show.
     }
   }
 }

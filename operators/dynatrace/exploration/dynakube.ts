@@ -33,7 +33,10 @@ const LASTING = {
 
 const FULL: DynaKubeSpec = { ...FULL_SPEC, ...PLAIN, metadataEnrichment: { enabled: true } }
 
-/** The other modes of monitoring, each with the least beside it; fields that they share with the full one are tried there. */
+/**
+ * The other modes of monitoring, each with the least beside it; fields that they share with the full one are tried
+ * there.
+ */
 const OTHER_MODES: readonly DynaKubeSpec[] = [
   { classicFullStack: { rollingUpdate: {}, oneAgentResources: {} } },
   { hostMonitoring: { rollingUpdate: {}, oneAgentResources: {} } },
@@ -115,7 +118,8 @@ export const exploration: Exploration<TenantWorld> = {
     prepare,
     sharedObjects: [{ resource: 'namespaces', fields: ['metadata.labels', 'metadata.annotations'] }],
     leavesBehind: [
-      // Tells the webhook, which is not part of this exploration and would remove it, that the namespace is mapped.
+      // Signals to the webhook, which is not part of this exploration and would remove it, that the namespace is
+      // mapped.
       'namespaces * metadata.annotations.dynatrace.com/updated-via-operator',
       'outside * builtin:cloud.kubernetes',
       'outside * builtin:logmonitoring.log-storage-settings',

@@ -1,4 +1,6 @@
-/** The tenant as EdgeConnects see it: it tells when an operator removes what it still has the credentials of. */
+/**
+ * The tenant as EdgeConnects see it: it reports when an operator removes an EdgeConnect whose credentials it still has.
+ */
 import type { OutboundRequest, OutboundResponse } from '@reeve/http'
 import { isNotFound, type KubeClient, Secrets } from '@reeve/kube'
 import type { OutsidePlace, PlainObject } from '@reeve/simulation'
@@ -8,7 +10,7 @@ import { CLIENT_KEYS } from '../src/controllers/edgeconnect/components/registrat
 import { decodeSecret } from '../src/controllers/rendering/secret-data.ts'
 import { TenantWorld } from './tenant-world.ts'
 
-/** Its state has an entry more as soon as an EdgeConnect was made anew without need, which no other run has. */
+/** Its state has an entry more as soon as an EdgeConnect was recreated without need, which no other run has. */
 export class EdgeConnectWorld extends TenantWorld {
   readonly #client: KubeClient
   readonly #namespace: string

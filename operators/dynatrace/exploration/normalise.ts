@@ -1,4 +1,4 @@
-/** What may differ between two good runs of the operator: secrets that were made anew, and what follows from them. */
+/** What may differ between two good runs of the operator: secrets that were recreated, and what follows from them. */
 import type { PlainObject } from '@reeve/simulation'
 import { LOG_RULE_CONDITION } from '../src/controllers/dynakube/components/settings/log-rule.ts'
 import { ANNOTATIONS } from '../src/controllers/rendering/annotations.ts'
@@ -22,8 +22,8 @@ const POD = /"podName":"[^"]+"/g
 const REPLICA_SET = /\bReplicaSet [\w.-]+/g
 
 /**
- * Takes it out of an object, for `normalise` of the exploration. Data of Secrets is decoded, so that a difference can be
- * read.
+ * Takes it out of an object, for `normalise` of the exploration. Data of Secrets is decoded, so that a difference can
+ * be read.
  */
 export function withoutChance(resource: string, object: PlainObject): PlainObject {
   const { metadata } = object as { readonly metadata: { readonly name: string } }
@@ -33,7 +33,7 @@ export function withoutChance(resource: string, object: PlainObject): PlainObjec
   return resource === 'dynakubes.dynatrace.com' ? masked(withoutAuthor(object)) : object
 }
 
-/** Tells the webhook, which is not part of the exploration and would remove it, that the operator wrote last. */
+/** Signals to the webhook, which is not part of the exploration and would remove it, that the operator wrote last. */
 const MARKER = 'dynatrace.com/updated-via-operator'
 
 function withoutMarker(object: PlainObject): PlainObject {

@@ -53,8 +53,8 @@ function stateOf({ id, settings, edgeConnects, oauth }: TenantState): readonly (
 }
 
 /**
- * Bytes that are the same in every run. Each size has a stream of its own: one more token, asked for after a crash, must
- * not change the ids of entities, which are shorter.
+ * Bytes that are the same in every run. Each size has a stream of its own: one more token, asked for after a crash,
+ * must not change the ids of entities, which are shorter.
  */
 function repeatableBytes(seed: number): (count: number) => Uint8Array {
   const drawn = new Map<number, number>()
@@ -76,7 +76,7 @@ export function senderInto(world: TenantWorld, call: OutsideCall): Sender {
         return signal === undefined ? await answer : await Promise.race([answer, aborted(signal)])
       } catch (error) {
         if (!isLetFail(error)) throw error
-        // Nobody can tell whether the request arrived.
+        // It is unknown whether the request arrived.
         throw new HttpConnectionError(`${url.host}: ${error.message}`, 'request', { cause: error })
       }
     },

@@ -1,4 +1,4 @@
-/** What the operator is told by the environment variables of its pod. */
+/** The settings of the operator, read from the environment variables of its pod. */
 import { parseBoolean, parseInteger } from './api/annotation-values.ts'
 import { MODULES_VARIABLE, type Modules, parseModules } from './api/validation/modules.ts'
 

@@ -28,7 +28,7 @@ export interface DynatraceOperatorOptions extends OperatorFrameOptions, DynaKube
   readonly release?: { readonly version: string | undefined }
   /** The operator's own pod; outside a cluster there is none. */
   readonly podName?: string | undefined
-  /** Told of every reconcile after its end. */
+  /** Called after every reconcile. */
   readonly onReconcile?: (record: ReconcileRecord) => void
 }
 

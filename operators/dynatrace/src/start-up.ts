@@ -34,7 +34,7 @@ export async function startUp({ namespace, healthAddress, clock = systemClock, .
   const done = new AbortController()
   const health = new HealthServer({ ...healthAddress, health: new HealthChecks(), logger })
   const serving = health.run(done.signal)
-  // A server that fails ends the steps, which are told why.
+  // A server that fails aborts the steps with its error as the reason.
   serving.catch((error) => done.abort(error))
   const signal = AbortSignal.any([options.signal, done.signal])
   try {

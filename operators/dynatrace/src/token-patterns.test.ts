@@ -13,7 +13,7 @@ it.each([
 })
 
 it('takes no longer for white space than for any other text', () => {
-  // Tried from each blank anew, this would take minutes.
+  // Restarting at each blank would take minutes.
   const text = ' '.repeat(500_000)
   expect(redactText(text, DYNATRACE_TOKENS)).toBe(text)
 })

@@ -9,7 +9,7 @@ const RECORDER = path('support/record-modules.mjs')
 const OPERATOR = path('../bin/dynatrace-operator.js')
 const SAMPLE = path('../samples/dynakube/v1beta5/host-monitoring.yaml')
 
-/** Runs the command in a process of its own and tells what it printed and loaded, by package. */
+/** Runs the command in a separate process and returns what it printed and loaded, by package. */
 async function run(...args: readonly string[]) {
   const child = spawn(process.execPath, ['--import', RECORDER, OPERATOR, ...args])
   child.stdin.end()
@@ -32,7 +32,7 @@ function packageOf(url: string): string {
 }
 
 describe('a process of the operator', () => {
-  it('loads the command line only to tell its version', async () => {
+  it('loads only the command line to print its version', async () => {
     const { code, output, loaded, packages } = await run('--version')
     expect([code, output]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)])
     expect(packages).toEqual(['commander', 'operators/dynatrace', 'packages/cli'])

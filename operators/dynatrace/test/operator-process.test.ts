@@ -108,7 +108,7 @@ async function createDynaKube(): Promise<void> {
 }
 
 describe('the process', () => {
-  it('is alive while it waits for the webhook, then looks after DynaKubes and nodes, and stops when told to', async () => {
+  it('is alive while it waits for the webhook, then reconciles DynaKubes and nodes, and stops when asked to', async () => {
     await installCrds()
     await createPod()
     const { child, health, metrics } = await start({ POD_NAME: POD })
@@ -136,7 +136,7 @@ describe('the process', () => {
     expect(child.log).not.toContain(simulator?.tenants()[0]?.tokens.get('apiToken')?.value)
   })
 
-  it('leaves certificates and nodes to others when told so', async () => {
+  it('does not manage certificates and nodes when disabled', async () => {
     await installCrds()
     await createPod({ 'olm.operatorNamespace': namespace })
     const { child, health, metrics } = await start({ POD_NAME: POD, DT_HOST_AVAILABILITY_DETECTION: 'false' })

@@ -9,13 +9,13 @@ import { type Conceal, essence } from './shown-object.ts'
 export interface Place {
   /** Such as `WebApp shop/web`; absent for what belongs to none. */
   readonly owner?: string
-  /** @default components are not told apart */
+  /** @default components are not distinguished */
   readonly component?: string
 }
 
 /** An object that would change. Nothing in it is secret. */
 export interface PlannedChange extends Place {
-  /** `replace` removes the object and creates it anew, because it cannot be changed otherwise. */
+  /** `replace` removes the object and creates it again, because it cannot be changed otherwise. */
   readonly action: 'create' | 'change' | 'replace' | 'remove'
   readonly apiVersion: string
   readonly kind: string

@@ -10,12 +10,12 @@ export interface FieldChange {
   readonly after?: unknown
 }
 
-/** Members by which items of a list are told apart, the first that fits. */
+/** Members by which items of a list are distinguished, the first that fits. */
 const KEYS = ['name', 'mountPath', 'key', 'port', 'type', 'id', 'uid'] as const
 
 /**
- * The differences, in the order of the fields. Items of lists are matched by what names them, so that one that was added
- * in front does not make all others differ.
+ * The differences, in the order of the fields. Items of lists are matched by what names them, so that one that was
+ * added in front does not make all others differ.
  *
  * @example
  * fieldDiff({ spec: { replicas: 1 } }, { spec: { replicas: 2 } }) // [{ path: 'spec.replicas', before: 1, after: 2 }]

@@ -7,7 +7,7 @@
  */
 export class LruMap<K, V> {
   readonly #capacity: number
-  /** In order of last use, the longest ago first: a Map keeps insertion order, and every use inserts anew. */
+  /** In order of last use, the longest ago first: a Map keeps insertion order, and every use inserts again. */
   readonly #entries = new Map<K, V>()
 
   constructor(capacity: number) {

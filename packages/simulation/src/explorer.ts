@@ -35,7 +35,7 @@ const MODES: Readonly<
   pair: { election: true, replicas: 2, restMs: EXPLORATION_DEFAULTS.electedRestMs },
 }
 
-/** The run that shows what is drawn anew in every run differs in all that is drawn, and in its time. */
+/** The run that shows what is generated anew in every run differs in all that is drawn, and in its time. */
 const OTHER_SEED = 7_919
 const OTHER_START_MS = Date.UTC(2031, 4, 17, 11, 23, 42, 987)
 
@@ -118,7 +118,7 @@ export class Explorer {
     return run
   }
 
-  /** Whatever differs in a run with another seed, at another time, is drawn anew in every run. */
+  /** Whatever differs in a run with another seed, at another time, is generated anew in every run. */
   async #chosenValues(undisturbed: ScenarioRun | undefined): Promise<ChosenValues> {
     if (undisturbed === undefined) return (await this.#runUndisturbed('alone')).baseline.chosen
     const other = await this.#runWithOtherSeed()

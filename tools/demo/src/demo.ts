@@ -1,4 +1,4 @@
-/** The course of the demo: scene after scene on one cluster, each operator at work until the end. */
+/** The course of the demo: scene after scene on one cluster, each operator running until the end. */
 import { EXIT } from '@reeve/cli'
 import { connect, isNotFound } from '@reeve/kube'
 import { createLogger, type Logger, silentLogger } from '@reeve/runtime'

@@ -10,7 +10,7 @@ enableCompileCache()
 const SIGNALLED = 128
 
 const program = new Command('npm start --')
-  .description('Shows the operators at work. Without options: on an embedded cluster, until Ctrl-C.')
+  .description('Shows the operators running. Without options: on an embedded cluster, until Ctrl-C.')
   .addOption(
     new Option('--cluster <kind>', 'where to run: a cluster of its own, a real control plane, or your current context')
       .choices(['embedded', 'real', 'kubeconfig'])

@@ -5,7 +5,9 @@ import { type Static, Type } from 'typebox'
 /** Where a Collector stands, in one word; what `kubectl get` shows. */
 export const PHASES = ['Progressing', 'Available', 'Degraded', 'Suspended', 'Deleting'] as const
 
-/** Most bytes of a configuration, decoded. The record of a release, with its chart, has to fit into a Secret of 1 MiB. */
+/**
+ * Most bytes of a configuration, decoded. The record of a release, with its chart, has to fit into a Secret of 1 MiB.
+ */
 export const MAX_CONFIGURATION_BYTES = 256 * 1024
 
 const DNS_LABEL = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'
@@ -87,7 +89,7 @@ const tenant = Type.Object(
       minLength: 1,
       maxLength: 53,
       pattern: DNS_LABEL,
-      description: 'Tells releases of one collector apart: the second half of the name of the release.',
+      description: 'Distinguishes releases of one collector: the second half of the release name.',
     }),
   },
   { description: 'The tenant that owns the release.' },

@@ -17,7 +17,7 @@ const OWNER_MARK_LENGTH = 40
 const DIGEST = /^sha256:([0-9a-f]{64})$/
 const DIGEST_MARK = /^sha256-([-_A-Za-z0-9]{43})$/
 
-/** Helm carries labels over to revisions that are made by hand, but not the description, which tells them apart. */
+/** Helm carries labels over to revisions that are made by hand, but not the description, which distinguishes them. */
 const OWN_DESCRIPTION = 'Collector '
 const ROLLBACK_DESCRIPTION = /^Rollback to (\d+)$/
 
@@ -112,8 +112,8 @@ export function ingredientsOf({ labels }: Revision): Ingredients | undefined {
 }
 
 /**
- * A digest as the value of a label, which has at most 63 characters and does not end in a dash: 64 hexadecimal digits are
- * too many. In Base64, the last character of 32 bytes is never a dash.
+ * A digest as the value of a label, which has at most 63 characters and does not end in a dash: 64 hexadecimal digits
+ * are too many. In Base64, the last character of 32 bytes is never a dash.
  */
 function markOf(digest: string): string {
   const [, hex = ''] = DIGEST.exec(digest) ?? []

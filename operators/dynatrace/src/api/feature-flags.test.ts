@@ -44,7 +44,7 @@ describe('feature flags', () => {
     expect(flagsOf({ 'injection-failure-policy': 'fail' }).injectionFailurePolicy).toBe('fail')
   })
 
-  it('connect again later under Istio unless told otherwise', () => {
+  it('connect again later under Istio by default', () => {
     const retry = (enableIstio: boolean, value?: string) =>
       featureFlags(
         dynakube({ enableIstio }, value === undefined ? {} : { flags: { 'oneagent-initial-connect-retry-ms': value } }),
@@ -66,7 +66,7 @@ describe('feature flags', () => {
     expect(updates({ 'activegate-updates': 'false' })).toBe(false)
   })
 
-  it('tell the deprecated ones in use, in a fixed order', () => {
+  it('list the deprecated ones in use, in a fixed order', () => {
     const flags = {
       'disable-activegate-updates': 'x',
       'oneagent-ignore-proxy': 'false',

@@ -58,11 +58,11 @@ describe('ignored namespaces beyond the limits', () => {
     ['one long name', listOf('a'.repeat(300), 1), `${ANNOTATION}: pattern 1 has 300 characters; at most 256 are`],
     ['many patterns', listOf('a', 1_001), `${ANNOTATION}: has 1001 patterns; at most 1000 are allowed`],
     ['tables', listOf('\\pL\\pN\\pP\\pZ', 60), `${ANNOTATION}: pattern 49 is of size 83`],
-  ])('are told: %s', (_what, value, message) => {
+  ])('are reported: %s', (_what, value, message) => {
     expect(ignoredBy(value).excess).toContain(message)
   })
 
-  it('are told together, with what those before them used', () => {
+  it('are reported together, with the budget that earlier ones used', () => {
     const { excess } = ignoredBy(JSON.stringify(['^(a|b)-.{800}$', '^(c|d)-.{800}$', '^plain-name$']))
     expect(excess).toMatch(
       /pattern 2 is of size \d+ .* at most \d+ is allowed, as those before it have used \d+ of 4000/,

@@ -21,7 +21,7 @@ const MAX_REMEMBERED_NAMES = 4_096
 
 /** Patterns that are ready for use. */
 export interface NamespaceMatcher {
-  /** Tells whether a name contains a match of one of the patterns. */
+  /** Whether a name contains a match of one of the patterns. */
   readonly matches: (name: string) => boolean
   /** Why patterns are left out, one sentence each: those beyond the limits. */
   readonly excess: readonly string[]

@@ -1,4 +1,4 @@
-/** Reads what the webhook tells about a pod and its containers. */
+/** Reads the attributes that the webhook sets for a pod and its containers. */
 import {
   type ContainerAttributes,
   DEPRECATED_POD_ATTRIBUTES,
@@ -76,7 +76,8 @@ export function metadataOf(pod: PodAttributes, container: ContainerAttributes): 
  * The image of a container, as `registry/repository:tag@digest` without the parts that are not known.
  *
  * @example
- * imageOf({ 'container_image.repository': 'php', 'container_image.tags': 'fpm', 'k8s.container.name': 'app' }) // 'php:fpm'
+ * imageOf({ 'container_image.repository': 'php', 'container_image.tags': 'fpm', 'k8s.container.name': 'app' }) //
+ * 'php:fpm'
  */
 export function imageOf(container: ContainerAttributes): string {
   const registry = container['container_image.registry']

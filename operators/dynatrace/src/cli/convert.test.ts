@@ -108,7 +108,7 @@ describe('convert', () => {
     expect(stderr).toMatch(reason)
   })
 
-  it('tells the versions that there are', async () => {
+  it('lists the versions', async () => {
     const { code, stderr } = await convert(OLD, 'v2')
     expect(code).toBe(64)
     expect(stderr).toContain('v1beta6, v1beta5, v1beta4, v1beta3 (DynaKube), v1alpha2, v1alpha1 (EdgeConnect)')

@@ -28,7 +28,7 @@ export const command: Subcommand<InjectFlags> = {
           'Shows what the webhook would change in pods, and says for each container which annotation, label or field decides that it is injected or not.',
           'Files may contain pods, workloads with a pod template, and the namespaces of both; a pod of a running cluster works as well.',
           'No cluster is asked: what is not in the files is assumed, and a note says so.',
-          'The environment variable modules.json tells whether the CSI driver is installed, as in the webhook itself; by default it is.',
+          'The environment variable modules.json says whether the CSI driver is installed, as in the webhook itself; by default it is.',
         ].join(' '),
       )
       .requiredOption('--dynakube <path>', 'file with one or more DynaKubes; may be repeated', append, [])

@@ -3,7 +3,7 @@ import { SUBCOMMANDS } from './subcommands.ts'
 import { runCli } from './testing/run-cli.ts'
 
 describe('the command line', () => {
-  it('tells what the exit codes mean, that of a plan among them', async () => {
+  it('explains the exit codes, including those of plan', async () => {
     const { code, stdout } = await runCli(['--help'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/Exit codes:\n {2}0 .*\n {2}1 .*\n {2}2 {3}plan only.*\n {2}64 /)

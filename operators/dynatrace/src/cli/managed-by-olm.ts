@@ -1,4 +1,4 @@
-/** Tells whether the Operator Lifecycle Manager installed the operator: then it mounts certificates itself. */
+/** Whether the Operator Lifecycle Manager installed the operator: then it mounts certificates itself. */
 import { type KubeClient, type KubeObject, Pods } from '@reeve/kube'
 
 /** Set on pods by the Operator Lifecycle Manager. */

@@ -46,7 +46,7 @@ describe('the resolver of the system', () => {
     expect(addresses.some((address) => ['127.0.0.1', '::1'].includes(address))).toBe(true)
   })
 
-  it('does not wait for an answer longer than it is told', async () => {
+  it('stops waiting for a response at the given deadline', async () => {
     const reason = new Error('enough')
     await expect(resolveWithSystem('localhost', AbortSignal.abort(reason))).rejects.toBe(reason)
   })

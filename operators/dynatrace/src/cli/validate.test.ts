@@ -64,7 +64,7 @@ describe('validate', () => {
     ])
   })
 
-  it('reads several documents, Lists and JSON, and counts what is none of its business', async () => {
+  it('reads several documents, Lists and JSON, and counts documents of other kinds', async () => {
     const list = `apiVersion: v1
 kind: List
 items:
@@ -103,7 +103,7 @@ items:
     expect((await validate(annotated)).short).toContain('6:17 error schema')
   })
 
-  it('tells a file that is not there', async () => {
+  it('reports a missing file', async () => {
     const { code, stderr } = await runCli(['validate', '-f', '/nowhere/dynakube.yaml'])
     expect([code, stderr]).toEqual([1, expect.stringContaining('/nowhere/dynakube.yaml')])
   })

@@ -21,7 +21,7 @@ export const FILES = 'files'
 /** In this order components are shown. */
 export const COMPONENT_ORDER: readonly string[] = [FILES, ...COMPONENTS.map(({ name }) => name)]
 
-/** Tells the place of objects, given the states before and after. */
+/** Finds the component of objects, given the states before and after. */
 export class Places {
   readonly #files: ReadonlySet<string>
   readonly #owners = new Map<string, Stored<KubeObject>>()

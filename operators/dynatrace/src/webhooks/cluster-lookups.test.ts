@@ -57,7 +57,7 @@ const listOf = (...items: object[]) => ({
 })
 
 describe('look-ups', () => {
-  it('decode Secrets, and tell a missing one from one that cannot be read', async () => {
+  it('decode Secrets, and distinguish a missing one from one that cannot be read', async () => {
     const path = '/api/v1/namespaces/dynatrace/secrets'
     const { clock, lookups } = setUp({
       [`${path}/proxy`]: { status: 200, body: { metadata: { name: 'proxy' }, data: { proxy: btoa('http://p') } } },
@@ -134,7 +134,7 @@ describe('with an API server that is silent', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('a caller with less patience gets its answer in time, too', async () => {
+  it('a caller with a shorter deadline gets a result before it', async () => {
     const { clock, lookups } = setUp({}, 'silence')
     const router = new WebhookRouter(
       validationRoutes((_, signal) => lookups(signal)),

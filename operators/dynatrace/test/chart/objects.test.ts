@@ -102,7 +102,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neithe
     ['by OLM', ['olm=true', 'manifests=true', 'platform=any'], 'operatorhub'],
     ['on OpenShift', ['platform=openshift'], 'helm'],
     ['from a marketplace', ['platform=azure-marketplace'], 'azure-marketplace'],
-  ])('tells where it comes from, %s', async (_, values, source) => {
+  ])('is labelled with its source, %s', async (_, values, source) => {
     const azure = ['registry=r', 'image=i', 'digest=sha256:0'].map((value) => `global.azure.images.operator.${value}`)
     const operator = find(await render(...values, ...azure), 'Deployment', 'dynatrace-operator')
     expect(operator?.metadata.labels).toMatchObject({ 'dynatrace.com/install-source': source })

@@ -68,7 +68,7 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped wher
     })
   })
 
-  it('tells the process what it reads from its tenant', () => {
+  it('passes the settings of the process as environment variables', () => {
     const { container, env } = deploymentOf(all, OPERATOR)
     expect(container?.env?.filter(({ valueFrom }) => valueFrom).map(({ name }) => name)).toEqual([
       'POD_NAMESPACE',
@@ -199,7 +199,7 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped wher
     expect(jobPod(objects)?.containers[0]).toMatchObject({ imagePullPolicy: 'IfNotPresent' })
   })
 
-  it('logs more and pulls with a Secret as told; so does the migration', async () => {
+  it('logs more and pulls with a Secret as configured; so does the migration', async () => {
     const objects = await render('debugLogs=true', 'customPullSecret=s')
     const { env, pod } = deploymentOf(objects, OPERATOR)
     expect(env.LOG_LEVEL).toBe('debug')

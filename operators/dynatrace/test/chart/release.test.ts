@@ -52,7 +52,7 @@ async function helm(...args: string[]): Promise<string> {
   return stdout
 }
 
-/** Whom the API server trusts to convert objects of a CRD. */
+/** The CA bundle of the conversion webhook of a CRD. */
 async function authorityOf(name: string): Promise<string | undefined> {
   const { spec } = await client.get(CustomResourceDefinitions, { name })
   return spec.conversion?.webhook?.clientConfig?.caBundle

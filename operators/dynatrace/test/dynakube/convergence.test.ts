@@ -1,4 +1,4 @@
-/** Whatever goes wrong for a while ends in the right objects, and is told honestly until then. */
+/** Temporary failures end in the desired objects, and are reported until then. */
 import { ConfigMaps, DaemonSets, StatefulSets } from '@reeve/kube'
 import { differences, formatDifference } from '@reeve/simulation'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** What goes wrong is told, keeps nothing else from being done, and is tried again. */
+/** Failures are reported, do not stop independent components, and are retried. */
 import { type KubeObject, Namespaces, type Resource, Secrets, Services, StatefulSets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { INSTANCE_LABEL } from '../../src/controllers/dynakube/components/injection/map-namespaces.ts'
@@ -20,7 +20,7 @@ const NO_RETRIES = { maxRetries: 0, baseDelayMs: 1, maxDelayMs: 1, maxRetryAfter
 let stage: Stage
 beforeAll(async () => {
   stage = await setStage(TENANTS, {
-    // What fails fails at once: patience within a call has tests of its own.
+    // Calls fail without retries: retries within a call have their own tests.
     connect: (options) => createTenantClient({ ...options, retries: NO_RETRIES }),
     selfSigned: (subject, clock) =>
       subject.commonName.startsWith('unnamed-')
@@ -82,7 +82,7 @@ describe('when everything fails', () => {
   })
 })
 
-describe('a tenant that asks for patience', () => {
+describe('a tenant that is rate limited or unavailable', () => {
   it.each([
     ['busy', { kind: 'status', status: 503 }],
     ['limited', { kind: 'rate-limit', retryAfterSeconds: null }],
@@ -100,7 +100,7 @@ describe('a tenant that asks for patience', () => {
   })
 })
 
-describe('a tenant that asks for patience with some call', () => {
+describe('a tenant that asks to retry one of its calls', () => {
   const CALLS = ['token-lookup', 'agent-connection-info', 'settings-list', 'process-module-config']
 
   it('is asked again in a minute, whichever call it is', async () => {
@@ -130,7 +130,7 @@ describe('a certificate that cannot be made', () => {
   })
 })
 
-describe('a tenant of which a part asks for patience', () => {
+describe('a tenant that is partly unavailable', () => {
   it('after another part has failed is an error', async () => {
     const fail = (status: number, operation: string) =>
       stage.simulator.faults.add({ kind: 'status', status, tenant: 'halved', operation })

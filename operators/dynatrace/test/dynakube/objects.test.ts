@@ -268,7 +268,7 @@ describe('a namespace', () => {
     await stage.client.delete(DynaKubes, key('leaving'))
     await stage.until('no label', async () => (await read()).labels?.[instance] === undefined)
     expect(await copiesIn('staying')).toEqual([])
-    // Told to the webhook, which would take it out again; here there is none.
+    // A signal to the webhook, which removes it; no webhook runs here.
     expect((await read()).annotations).toMatchObject({ 'dynatrace.com/updated-via-operator': 'true' })
   })
 

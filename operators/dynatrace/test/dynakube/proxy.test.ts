@@ -38,7 +38,7 @@ const create = (name: string, proxy: object, annotations: Readonly<Record<string
     annotations,
   )
 
-/** What is told about a DynaKube that cannot reach its tenant; it is not tried any further. */
+/** What is reported about a DynaKube that cannot reach its tenant. */
 async function failureOf(name: string): Promise<string> {
   await inError(stage, name)
   const { message = '' } = (await stage.condition(name, 'Tokens')) ?? {}

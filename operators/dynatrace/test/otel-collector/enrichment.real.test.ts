@@ -1,4 +1,6 @@
-/** What the real OpenTelemetry collector makes of telemetry with the configuration that the operator generates for it. */
+/**
+ * What the real OpenTelemetry collector makes of telemetry with the configuration that the operator generates for it.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
@@ -20,7 +22,8 @@ const program = process.env.REEVE_OTEL_COLLECTOR
 const reason = program === undefined ? ' (skipped: `REEVE_OTEL=1 npm run test:real` builds the collector)' : ''
 
 const NAMESPACE = 'shop'
-// Every address of this network is the machine itself: a collector and a pod have one each, and all their ports are free.
+// Every address of this network is the machine itself: a collector and a pod have one each, and all their ports are
+// free.
 const ownAddress = (): string => `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
 
 /** Only where the collector finds its cluster, and how soon and in which format it sends, is different from a pod. */
@@ -167,11 +170,11 @@ describe.skipIf(program === undefined)(`the real collector${reason}`, () => {
   it.each([
     ['over-otlp', overOtlp],
     ['over-zipkin', overZipkin],
-  ])('tells of telemetry that comes %s which pod and workload it is from', async (service, send) => {
+  ])('enriches telemetry that arrives %s with its pod and workload', async (service, send) => {
     const isEnriched = (attributes: (typeof arrived)[number]) => attributes['k8s.workload.name'] !== undefined
     const told = () => arrived.filter((attributes) => attributes['service.name'] === service)
     // What comes before the collector has read the cluster passes as it is.
-    await until('telemetry that tells its workload', async () => {
+    await until('telemetry with its workload', async () => {
       await send()
       return told().some(isEnriched)
     })

@@ -55,7 +55,7 @@ function get(url: string, ca: string, headers: Record<string, string> = {}): Pro
   })
 }
 
-test('serves until it is told to stop, and tells machines where', async () => {
+test('serves until it is stopped, and prints its address as JSON', async () => {
   const caFile = join(folder, 'ca.pem')
   const { child, stdout, ended } = await start(
     '--output',

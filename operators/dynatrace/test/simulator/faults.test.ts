@@ -31,7 +31,7 @@ describe('refusals', () => {
     expect(simulator.calls().at(-1)?.faults).toEqual([fault.kind])
   })
 
-  test('a rate limit says when to come back, unless it is told not to', async () => {
+  test('a rate limit has Retry-After, unless the rule omits it', async () => {
     simulator.faults.add({ kind: 'rate-limit', retryAfterSeconds: 7, times: 1 })
     expect((await info()).headers['retry-after']).toBe('7')
     simulator.faults.add({ kind: 'rate-limit', retryAfterSeconds: null })

@@ -92,7 +92,7 @@ describe('access tokens', () => {
     expect([reply.status, reply.json()]).toMatchObject([401, { error: { code: 401 } }])
   })
 
-  test('without a scope are told which one is missing', async () => {
+  test('without a scope get an error that names it', async () => {
     const token = await accessToken({ scopes: ['app-engine:edge-connects:read'] })
     const reply = await call(EDGE_CONNECTS, token, { method: 'POST', body: { name: 'ec' } })
     expect(reply.status).toBe(403)

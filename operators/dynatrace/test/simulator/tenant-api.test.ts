@@ -66,7 +66,7 @@ describe('tokens', () => {
     expect((await callApi(simulator, path, { token: value, tenant: 'other' })).status).toBe(200)
   })
 
-  test('a token without the scope is told which one it lacks', async () => {
+  test('a token without the scope gets an error that names it', async () => {
     const path = '/v1/deployment/installer/agent/connectioninfo'
     const reply = await callApi(simulator, path, { token: 'dataIngestToken' })
     expect(reply.status).toBe(403)
@@ -124,7 +124,7 @@ describe('connection info', () => {
 })
 
 describe('versions and images', () => {
-  test('the newest versions are told for every installer the operator asks about', async () => {
+  test('the newest version is returned for every installer that the operator uses', async () => {
     const paths = ['unix/default/latest/metainfo?bitness=64&flavor=default']
     for (const arch of ['x86', 'arm', 'ppcle', 's390']) {
       paths.push(`unix/paas/latest/metainfo?bitness=64&flavor=multidistro&arch=${arch}`)
@@ -188,7 +188,7 @@ describe('versions and images', () => {
 describe('process-module configuration', () => {
   const path = '/v1/deployment/installer/agent/processmoduleconfig'
 
-  test('only the wanted sections are told, and nothing to whoever has the newest revision', async () => {
+  test('only the requested sections are returned, and nothing if the client has the newest revision', async () => {
     const all = await callApi(simulator, `${path}?revision=0&sections=general%2CagentType`)
     const { revision, properties } = all.json() as { revision: number; properties: { section: string }[] }
     expect(new Set(properties.map(({ section }) => section))).toEqual(new Set(['general', 'agentType']))

@@ -1,4 +1,4 @@
-/** A cluster with the whole operator at work in one namespace, and a tenant for it to talk to. */
+/** A cluster with the whole operator running in one namespace, and a tenant for it to talk to. */
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import {
   type Clock,
@@ -94,9 +94,10 @@ export interface ControllersStage extends AsyncDisposable {
 }
 
 /**
- * Sets the stage: CRDs, accounts, tokens and trust, and the operator at work.
+ * Sets the stage: CRDs, accounts, tokens and trust, and the operator running.
  *
- * @param tenants one for each DynaKube, which has the same name. No other suite may use it: on a shared cluster operators
+ * @param tenants one for each DynaKube, which has the same name. No other suite may use it: on a shared cluster
+ *   operators
  *   of several stages label namespaces with these names.
  */
 export async function setControllersStage(tenants: readonly string[]): Promise<ControllersStage> {

@@ -64,7 +64,7 @@ export class OperatorProcess {
     const holds = async () => condition()
     while (!(await holds().catch(() => false))) {
       await sleep(50, { signal: deadline }).catch((error: unknown) => {
-        throw new Error(`waited in vain for ${what}:\n${this.#log}`, { cause: error })
+        throw new Error(`timed out waiting for ${what}:\n${this.#log}`, { cause: error })
       })
     }
   }

@@ -101,7 +101,8 @@ export async function setWebhookStage(): Promise<WebhookStage> {
   const renew = (offsetMs = 0) =>
     renewCertificates(client, deployment, { ...systemClock, now: () => Date.now() + offsetMs })
 
-  // The CRD has to exist, and the conversion webhook's port is known once the server listens, which needs a certificate.
+  // The CRD has to exist, and the conversion webhook's port is known once the server listens, which needs a
+  // certificate.
   await installConvertedCrds(client, (path) => ({ service: { namespace, name: WEBHOOK_NAME, path, port: 443 } }))
   await renew(-(365 * DAY_MS - 2 * HOUR_MS))
   await renew(-11 * HOUR_MS)
@@ -144,7 +145,7 @@ async function renewCertificates(client: KubeClient, deployment: Stored<Deployme
   await ensureCertificates(deployment, { client, clock, logger: silentLogger, signal })
 }
 
-/** The webhooks for DynaKubes and EdgeConnects of one namespace: in others, other suites are at work. */
+/** The webhooks for DynaKubes and EdgeConnects of one namespace: in others, other suites run. */
 function ownNamespaceOnly(
   clientConfigFor: Parameters<typeof validatingConfiguration>[0],
   namespace: string,

@@ -93,7 +93,7 @@ describe('mutating webhooks', () => {
 
   it.each([
     ['not base64', '!!!', 'received invalid webhook response: response.patch is not base64'],
-    // Tried from each blank anew, this would take minutes.
+    // Restarting at each blank would take minutes.
     ['blank', `${' '.repeat(500_000)}!`, 'received invalid webhook response: response.patch is not base64'],
     [
       'not JSON',

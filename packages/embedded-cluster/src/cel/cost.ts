@@ -8,7 +8,7 @@ export function cost(value: CelValue): number {
   return value instanceof Map ? value.size : 0
 }
 
-/** The cost of visiting everything in a value; anything above `limit` is not told apart. */
+/** The cost of visiting everything in a value; anything above `limit` is not distinguished. */
 export function deepCost(value: CelValue, limit: number): number {
   let total = 1 + (typeof value === 'string' || value instanceof Uint8Array ? cost(value) : 0)
   for (const item of itemsIn(value)) {
@@ -25,8 +25,8 @@ function itemsIn(value: CelValue): Iterable<CelValue> {
 }
 
 /**
- * The cost of comparing: as much as the smaller of the two has; anything above `max` is not told apart. Finding out takes
- * no longer than comparing does.
+ * The cost of comparing: as much as the smaller of the two has; anything above `max` is not distinguished. Finding out
+ * takes no longer than comparing does.
  */
 export function equalityCost(a: CelValue, b: CelValue, max: number): number {
   for (let limit = 16; ; limit *= 4) {
@@ -36,7 +36,7 @@ export function equalityCost(a: CelValue, b: CelValue, max: number): number {
   }
 }
 
-/** The cost of comparing an item with every item of a list; anything above `max` is not told apart. */
+/** The cost of comparing an item with every item of a list; anything above `max` is not distinguished. */
 export function searchCost(item: CelValue, list: CelList, max: number): number {
   return Math.max(1, list.length) * deepCost(item, max)
 }
@@ -44,7 +44,9 @@ export function searchCost(item: CelValue, list: CelList, max: number): number {
 /** Shorter parts are found in time that grows with the text only. */
 const SHORT_PART = 100
 
-/** The cost of looking for a part in a text: at worst every character of one is compared with every one of the other. */
+/**
+ * The cost of looking for a part in a text: at worst every character of one is compared with every one of the other.
+ */
 export function textSearchCost(text: string, part: string): number {
   return part.length <= SHORT_PART ? 0 : (Math.max(0, text.length - part.length) * part.length) / 100
 }

@@ -109,7 +109,7 @@ describe('findInIndex', () => {
 })
 
 it('takes no longer for a line of blanks than for any other', () => {
-  // Read from each blank anew, this would take minutes.
+  // Restarting at each blank would take minutes.
   const index = `entries:\n${' '.repeat(500_000)}!\n`
   expect(() => findInIndex(index, 'web', undefined, 'the chart')).toThrow(ChartInvalidError)
 })

@@ -69,7 +69,7 @@ function rowsOf(index: string, chart: string, what: string): readonly IndexRow[]
 function parseWhole(index: string, what: string): unknown {
   if (!isJson(index)) {
     if (index.length <= MAX_PARSED_BYTES) return parseYaml(index, what)
-    throw new ChartInvalidError(`${what}: index.yaml is large and not as Helm writes it; run "helm repo index" anew`)
+    throw new ChartInvalidError(`${what}: index.yaml is large and not as Helm writes it; run "helm repo index" again`)
   }
   try {
     return JSON.parse(index)

@@ -18,13 +18,16 @@ export interface ChartReference {
 export interface HelmCallOptions {
   /** Ends the call and every process it started; rejects with the signal's reason. */
   readonly signal?: AbortSignal
-  /** How long the call may take, waiting for its turn not included. @default 60_000, or 300_000 for what changes releases */
+  /**
+   * How long the call may take, waiting for its turn not included. @default 60_000, or 300_000 for what changes
+   * releases
+   */
   readonly timeoutMs?: number
   /** Texts that must not appear in errors and logs, besides what is recognised anyway. */
   readonly secrets?: readonly string[]
   /**
-   * Act as another account: every request of helm, those of `lookup` in templates included, is limited by its rights. Needs
-   * the right to impersonate it. @default the account in the configuration of the cluster
+   * Act as another account: every request of helm, those of `lookup` in templates included, is limited by its rights.
+   * Needs the right to impersonate it. @default the account in the configuration of the cluster
    */
   readonly impersonate?: Impersonation
 }
@@ -110,7 +113,7 @@ export interface RecoverOptions extends RollbackOptions {
   /** Every revision, oldest first, when the caller has read them already; saves a process. */
   readonly history?: readonly RecoverableRevision[]
   /**
-   * How long a pending record is left alone: its author may still be at work, in this process or another.
+   * How long a pending record is left alone: its author may still be running, in this process or another.
    * @default the deadline of a change (300_000) plus the time to end it; 0 when the author is known to be dead
    */
   readonly staleAfterMs?: number
@@ -134,8 +137,8 @@ export interface RevisionOptions extends HelmCallOptions {
  * The commands of Helm as typed calls. Each starts one helm process unless it says otherwise; how many run at once is
  * bounded. Reading releases without any process is what `decodeRelease` and `readReleases` are for.
  *
- * *Errors*: a subclass of `HelmError`, see `docs/reference.md`; the reason of the signal; and `CredentialsError` when the
- * credentials for the cluster cannot be had.
+ * *Errors*: a subclass of `HelmError`, see `docs/reference.md`; the reason of the signal; and `CredentialsError` when
+ * the credentials for the cluster cannot be had.
  */
 export interface HelmDriver extends AsyncDisposable {
   readonly binary: HelmBinary

@@ -338,7 +338,7 @@ describe('recover', () => {
     expect(process.requests[1]?.args.slice(0, 2)).toEqual(['uninstall', 'web'])
   })
 
-  it('leaves one alone whose author may be at work', async () => {
+  it('leaves one alone whose author may be running', async () => {
     const clock = { now: () => Date.parse('2026-01-01T00:01:00Z'), schedule: () => ({ cancel: () => undefined }) }
     const { helm, process } = await open({ clock })
     const plan = await helm.recover(key, { history: pending('pending-upgrade'), staleAfterMs: 90_000 })

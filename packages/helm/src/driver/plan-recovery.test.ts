@@ -33,7 +33,7 @@ describe('planRecovery', () => {
     expect(planRecovery(history(statuses), conditions)).toEqual(plan)
   })
 
-  it('waits for as long as its author may be at work', () => {
+  it('waits for as long as its author may be running', () => {
     const plan = planRecovery(history(['deployed', 'pending-upgrade'], 100_000), conditions)
     expect(plan).toEqual({ action: 'wait', retryAfterMs: 200_000 })
   })

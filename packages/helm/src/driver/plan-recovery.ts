@@ -7,7 +7,7 @@ export type RecoveryPlan =
   | { readonly action: 'none' }
   /** The process that made it may still be running: try again after `retryAfterMs`. */
   | { readonly action: 'wait'; readonly retryAfterMs: number }
-  /** Nothing was ever completed, or it was being removed: remove the traces. Install anew if it is to be there. */
+  /** Nothing was ever completed, or it was being removed: remove the traces. Install again if it is to be there. */
   | { readonly action: 'uninstall' }
   /** Return to the newest revision that was complete, or as complete as any. */
   | { readonly action: 'rollback'; readonly revision: number }
@@ -24,7 +24,7 @@ export interface RecoverableRevision {
 export interface RecoveryConditions {
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** How long a pending record is left alone, because its author may still be at work. */
+  /** How long a pending record is left alone, because its author may still be running. */
   readonly staleAfterMs: number
 }
 
@@ -36,7 +36,7 @@ export interface RecoveryConditions {
  * - An interrupted upgrade or rollback returns to the revision that is `deployed`. Without one, to the newest that once
  *   was, or else that failed: a release that never worked is not a reason to delete what it holds.
  * - An interrupted first install has nothing to go back to and is uninstalled.
- * - An interrupted uninstall is finished. That is safe even if its author is still at work.
+ * - An interrupted uninstall is finished. That is safe even if its author is still running.
  *
  * @example
  * const plan = planRecovery(await readReleases(client, key), { now: Date.now(), staleAfterMs: 300_000 })

@@ -6,7 +6,7 @@ it('takes credentials out of what helm quotes of a request', () => {
 })
 
 it('takes no longer for white space than for any other text', () => {
-  // Tried from each blank anew, this would take minutes.
+  // Restarting at each blank would take minutes.
   const text = ' '.repeat(500_000)
   expect(redactOutput(text, [])).toBe(text)
 })

@@ -46,12 +46,16 @@ export class UnversionedListError extends RuntimeError {
   }
 }
 
-/** Streaming the initial state is not offered by this server. Handled inside by listing in pages. */
+/** This server does not stream the initial state. Handled internally by listing in pages. */
 export class StreamingUnavailableError extends RuntimeError {
   override readonly name = 'StreamingUnavailableError'
 
   constructor(what: string, options?: ErrorOptions) {
-    super('STREAMING_UNAVAILABLE', `the server does not stream the initial state of ${what}: listing instead`, options)
+    super(
+      'STREAMING_UNAVAILABLE',
+      `the server does not stream the initial state of ${what}: using a paged list instead`,
+      options,
+    )
   }
 }
 

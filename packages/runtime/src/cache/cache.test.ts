@@ -37,7 +37,7 @@ describe('informers', () => {
     expect(() => cache.informer(Gadgets)).toThrow('raise maxInformers')
   })
 
-  test('asked for while the cache runs start at once; discarded ones end and can be asked for anew', async () => {
+  test('requested while the cache runs start immediately; discarded ones stop and can be requested again', async () => {
     const { cluster, cache, clock, start, stop } = cacheScenario()
     await start()
     cluster.put(Widgets, widget('a'))
@@ -54,7 +54,7 @@ describe('informers', () => {
     await stop()
   })
 
-  test('give out frozen objects without managed fields', async () => {
+  test('return frozen objects without managed fields', async () => {
     const { cluster, cache, start, stop } = cacheScenario()
     cluster.put(Widgets, widget('a', 1, { managedFields: [{ manager: 'kubectl' }] }))
     const widgets = cache.informer(Widgets)
@@ -67,7 +67,7 @@ describe('informers', () => {
     await stop()
   })
 
-  test('that hold metadata only hold nothing else, also of own writes', async () => {
+  test('that cache metadata only drop everything else, also from own writes', async () => {
     const { cluster, cache, start, stop } = cacheScenario()
     cluster.put(Widgets, widget('a'))
     const widgets = cache.informer(Widgets, { metadataOnly: true })
@@ -113,7 +113,7 @@ describe('reading through the cache', () => {
     await stop()
   })
 
-  test('fails for what is not cached instead of returning that it is absent', () => {
+  test('fails for resources that are not cached instead of reporting them as absent', () => {
     const { cache } = cacheScenario()
     cache.informer(Widgets, { namespace: 'ns' })
     expect(() => cache.get(Gadgets, key('a'))).toThrow(
@@ -165,7 +165,7 @@ describe('own writes', () => {
     await stop()
   })
 
-  test('that failed leave the cache alone', async () => {
+  test('that failed do not change the cache', async () => {
     const { cluster, cache, start, stop } = cacheScenario()
     cluster.put(Widgets, widget('a'))
     const widgets = cache.informer(Widgets)
@@ -177,7 +177,7 @@ describe('own writes', () => {
     await stop()
   })
 
-  /** A client that answers every write with `answer`. */
+  /** A client that responds to every write with `answer`. */
   function answering(client: KubeClient, answer: KubeObject): KubeClient {
     const respond = () => Promise.resolve(answer as never) // the type a caller expects is not what is tested here
     return { ...client, update: respond, patch: respond, delete: respond }
@@ -211,7 +211,7 @@ describe('own writes', () => {
     await stop()
   })
 
-  test('a deletion that waits for a finalizer shows the object as being deleted', async () => {
+  test('an object whose deletion waits for a finalizer is shown as being deleted', async () => {
     const { cluster, cache, start, stop } = cacheScenario()
     const before = cluster.put(Widgets, widget('a', 1, { finalizers: ['x'] }))
     const widgets = cache.informer(Widgets)
@@ -238,11 +238,11 @@ test.each([
   [{ silenceMs: Number.POSITIVE_INFINITY }, 'silenceMs of the cache is Infinity'],
   [{ pageSize: -1 }, 'pageSize of the cache is -1'],
   [{ minWatchSeconds: 300 }, 'no more than maxWatchSeconds'],
-])('%j is refused when the cache is made', (timing, message) => {
+])('%j is rejected when the cache is created', (timing, message) => {
   expect(() => cacheScenario({ cache: { timing } })).toThrow(message)
 })
 
-test('a cache runs once and ends at once when its signal aborted before it began', async () => {
+test('a cache runs once and returns immediately if its signal is already aborted', async () => {
   const { cluster } = cacheScenario()
   const cache = new Cache(cluster.client)
   cache.informer(Widgets)

@@ -42,7 +42,7 @@ export interface CacheOptions {
    */
   readonly fieldManager?: string
   /**
-   * What happens to objects of informers that name no transform.
+   * The transform of informers that do not set one.
    * @default {@link keepOwnFields} of `fieldManager`; without one, {@link stripManagedFields}
    */
   readonly transform?: Transform
@@ -54,19 +54,19 @@ export interface CacheOptions {
 
 /** The state of all informers. */
 export interface CacheHealth {
-  /** Every informer is. */
+  /** Every informer is synced. */
   readonly isHealthy: boolean
   readonly informers: readonly InformerHealth[]
 }
 
-/** Caching all of these would mean caching every secret of the cluster, and gigabytes in a large one. */
+/** Caching all of these would cache every Secret of the cluster: gigabytes in a large one. */
 const NEVER_CLUSTER_WIDE = new Set(['secrets', 'configmaps'])
 
 /**
  * The local copies of what controllers read.
  *
  * *Guarantees*: asking twice for the same resource and selection gives the same informer; reads never wait; with
- * {@link Cache.trackWrites} they include the process's own writes; once `run` resolved nothing runs any more.
+ * {@link Cache.trackWrites} they include the process's own writes; once `run` resolved nothing is running.
  *
  * @example
  * const cache = new Cache(client)
@@ -77,7 +77,7 @@ const NEVER_CLUSTER_WIDE = new Set(['secrets', 'configmaps'])
  */
 export class Cache implements Runnable, CacheReader {
   readonly name = 'cache'
-  /** A standby keeps its cache warm, so that it can take over at once. */
+  /** A standby keeps its cache warm, so that it can take over immediately. */
   readonly needsLeadership = false
   readonly phase = 'caches'
   readonly #environment: InformerEnvironment
@@ -135,7 +135,7 @@ export class Cache implements Runnable, CacheReader {
     return made
   }
 
-  /** Stops an informer for good and forgets it. Others that ask for the same later get a new one. */
+  /** Stops an informer and removes it. Later requests for the same selection create a new one. */
   async discard<T extends KubeObject>(informer: Informer<T>): Promise<void> {
     for (const [id, known] of this.#informers) {
       if (Object.is(known, informer)) this.#informers.delete(id)
@@ -146,7 +146,7 @@ export class Cache implements Runnable, CacheReader {
     await informer.stop()
   }
 
-  /** Runs all informers, also those asked for later, until `signal` aborts. */
+  /** Runs all informers, including those requested later, until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#run !== undefined) throw new CacheConfigError('run', 'called twice', 'called once')
     const loops = new Set<Promise<void>>()
@@ -157,12 +157,12 @@ export class Cache implements Runnable, CacheReader {
       else signal.addEventListener('abort', () => resolve(), { once: true })
     })
     await aborted
-    // An informer may be asked for while the others end.
+    // An informer may be requested while the others stop.
     while (loops.size > 0) await Promise.all(loops)
   }
 
   /**
-   * Resolves when every informer known now is synced.
+   * Resolves when every informer requested so far is synced.
    *
    * *Errors*: the signal's reason; `CacheStoppedError`.
    */
@@ -174,12 +174,12 @@ export class Cache implements Runnable, CacheReader {
     )
   }
 
-  /** The same as {@link Cache.waitForSync}, under the name by which a manager asks. */
+  /** The same as {@link Cache.waitForSync}, under the name that the manager uses. */
   whenReady(signal: AbortSignal): Promise<void> {
     return this.waitForSync(signal)
   }
 
-  /** Every informer known now is synced. */
+  /** Every informer requested so far is synced. */
   get isSynced(): boolean {
     return [...this.#informers.values()].every(({ isSynced }) => isSynced)
   }
@@ -195,14 +195,14 @@ export class Cache implements Runnable, CacheReader {
    * @example
    * const client = cache.trackWrites(plain)
    * await client.create(Deployments, deployment)
-   * cache.get(Deployments, objectKey(deployment)) // there, although no watch event has come yet
+   * cache.get(Deployments, objectKey(deployment)) // found, although no watch event has arrived yet
    */
   trackWrites(client: KubeClient): KubeClient {
     return trackWrites(client, (of) => this.#informersOf(of))
   }
 
   /**
-   * The transform that keeps which fields are the operator's own; the same one for every controller, so that they share
+   * The transform that keeps the operator's own managedFields; the same one for every controller, so that they share
    * their informers.
    *
    * @example

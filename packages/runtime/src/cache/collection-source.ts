@@ -1,4 +1,4 @@
-/** Lists and watches one collection: pages, deadlines and time limits, but no memory and no retries. */
+/** Lists and watches one collection: pages, deadlines and time limits, but no state and no retries. */
 import {
   type Clock,
   isExpired,
@@ -51,7 +51,7 @@ export class CollectionSource<T extends KubeObject> {
    * Passes every object to `collect`, page by page, and returns the version of the whole.
    *
    * @param restart called to discard what was collected: the pages took longer than the server remembers, and
-   * everything comes once more in one piece
+   * the list is repeated without pages
    */
   async list(signal: AbortSignal, collect: (object: Stored<T>) => void, restart: () => void): Promise<string> {
     let limit = this.#options.timing.pageSize

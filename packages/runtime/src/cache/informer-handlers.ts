@@ -6,19 +6,19 @@ import type { Change } from './informer-store.ts'
 /**
  * Called with every change that the watch or a new list shows: once per change, in order, never concurrently.
  *
- * Several changes of an object may arrive as one, and changes by own writes arrive like any other. Methods are synchronous
- * and must be quick; an exception is logged and counted, and the other handlers are still called.
+ * Several changes of an object may arrive as one, and changes by own writes arrive like any other. Methods are
+ * synchronous and must be quick; an exception is logged and counted, and the other handlers are still called.
  */
 export interface InformerHandler<T extends KubeObject> {
-  /** @param isInitial the object was there when the informer first filled, or when the handler was added */
+  /** @param isInitial the object existed when the informer synced, or when the handler was added */
   added?(object: Stored<T>, isInitial: boolean): void
   modified?(previous: Stored<T>, object: Stored<T>): void
   /**
-   * @param isFinalStateUnknown the deletion itself went unseen (a connection was lost): `object` is the last state
-   * that was known, not necessarily the last there was
+   * @param isFinalStateUnknown the deletion event was missed (a connection was lost): `object` is the last state
+   * that was seen, not necessarily the last one
    */
   deleted?(object: Stored<T>, isFinalStateUnknown: boolean): void
-  /** Everything that was there has been passed to `added`. */
+  /** All objects that existed have been passed to `added`. */
   synced?(): void
 }
 

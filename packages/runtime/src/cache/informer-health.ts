@@ -1,4 +1,4 @@
-/** The state of an informer, for health checks and for people. */
+/** The state of an informer, for health checks and diagnostics. */
 import { formatTime } from '../timestamp.ts'
 
 /** Why a list or watch failed; few and fixed values, usable as a label. */
@@ -6,7 +6,7 @@ export type InformerFailure = 'expired' | 'silent' | 'stale' | 'refused' | 'unre
 
 /**
  * `waiting` until the cache runs, `listing` while the whole state is fetched, `watching` while a watch is open or
- * being opened, `backing-off` between a failure and the next try, `stopped` for ever after.
+ * being opened, `backing-off` between a failure and the next try, `stopped` at the end.
  */
 export type InformerState = 'waiting' | 'listing' | 'watching' | 'backing-off' | 'stopped'
 
@@ -14,7 +14,7 @@ export type InformerState = 'waiting' | 'listing' | 'watching' | 'backing-off' |
 export interface InformerHealth {
   /** Such as `deployments.apps`. */
   readonly resource: string
-  /** The resource with its selection, in words. */
+  /** The resource with its selection, as text. */
   readonly description: string
   readonly state: InformerState
   /** Since when, in milliseconds since the epoch. */
@@ -29,15 +29,15 @@ export interface InformerHealth {
   readonly resourceVersion: string | undefined
   /** When the server last sent anything, in milliseconds since the epoch. */
   readonly lastContactMs: number | undefined
-  /** Since when lists and watches fail, in milliseconds since the epoch; undefined while they work. */
+  /** Since when lists and watches have been failing, in milliseconds since the epoch; undefined while they succeed. */
   readonly failingSinceMs: number | undefined
-  /** Failures in a row; 0 once a watch has shown something again. */
+  /** Failures in a row; 0 once a watch has delivered something again. */
   readonly failures: number
-  /** The last failure there was, recovered from or not. */
+  /** The last failure, recovered from or not. */
   readonly lastFailure:
     | { readonly reason: InformerFailure; readonly message: string; readonly atMs: number }
     | undefined
-  /** Complete states fetched since the start, the first included. */
+  /** Complete lists fetched since the start, including the first. */
   readonly lists: number
   /** Watches opened since the start. */
   readonly watches: number

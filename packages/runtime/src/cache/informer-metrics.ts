@@ -13,7 +13,7 @@ export interface InformerMetrics {
 }
 
 /**
- * Declares the metrics of a cache; `sample` is asked for the state of all informers each time they are read.
+ * Declares the metrics of a cache; `sample` returns the state of all informers and is called on each scrape.
  *
  * @example
  * const metrics = informerMetrics(registry, () => informers.map((informer) => informer.health()))

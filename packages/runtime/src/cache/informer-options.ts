@@ -5,10 +5,10 @@ import { CacheConfigError } from './cache-error.ts'
 import type { Indexer } from './object-store.ts'
 import type { Transform } from './transform.ts'
 
-/** What an informer holds. Informers with equal options are one and the same. */
+/** What an informer caches. Requests with equal options share one informer. */
 export interface InformerOptions<T extends KubeObject = KubeObject> extends Selection {
   /**
-   * Cuts objects down before they are cached. Two informers share only when this is the same function.
+   * Reduces objects before they are cached. Informers are shared only if this is the same function.
    * @default the cache's own, which drops managedFields
    */
   readonly transform?: Transform
@@ -30,9 +30,9 @@ export interface InformerTiming {
    * @default 75_000
    */
   readonly silenceMs: number
-  /** Streaming the initial state counts as not offered when nothing comes for this long. @default 10_000 */
+  /** Streaming counts as unavailable when nothing arrives for this long. @default 10_000 */
   readonly streamSilenceMs: number
-  /** The same when the initial state does not end within this. @default 120_000 */
+  /** Streaming counts as unavailable when the initial state takes longer than this. @default 120_000 */
   readonly streamTimeoutMs: number
   /** The server ends a watch after a random time between these: before a load balancer does. @default 180 and 239 */
   readonly minWatchSeconds: number
@@ -41,11 +41,11 @@ export interface InformerTiming {
   readonly backoffBaseMs: number
   /** @default 30_000 */
   readonly backoffMaxMs: number
-  /** Largest share of a delay that is added at random. @default 1: a thousand clients spread over twice the time */
+  /** Maximum jitter, as a fraction of the delay. @default 1: a thousand clients spread over twice the time */
   readonly backoffJitter: number
-  /** A watch that ends sooner than this without having shown anything counts as failed. @default 1_000 */
+  /** A watch that ends sooner than this without an event counts as failed. @default 1_000 */
   readonly minWatchMs: number
-  /** How many lists in a row may be older than what is known before one is believed. @default 3 */
+  /** How many lists in a row may be older than the cache before one is accepted. @default 3 */
   readonly maxStaleLists: number
   /** An informer that fails for longer than this is unhealthy. @default 30_000 */
   readonly unhealthyAfterMs: number
@@ -84,7 +84,7 @@ export function checkTiming(timing: InformerTiming): InformerTiming {
   return timing
 }
 
-/** `deployments.apps`: how a resource is called in metrics, health and errors. Bounded, so fit for a label. */
+/** `deployments.apps`: how a resource is called in metrics, health and errors. Bounded, so usable as a metric label. */
 export function resourceName(of: Pick<Resource, 'group' | 'plural'>): string {
   return of.group === '' ? of.plural : `${of.plural}.${of.group}`
 }

@@ -6,7 +6,7 @@ import { type Widget, Widgets, widget } from '../testing/fake-objects.ts'
 const key = (name: string) => ({ namespace: 'ns', name })
 
 describe('silence', () => {
-  test('a connection that dies without a word is noticed after 75 s, shown, torn down and resumed', async () => {
+  test('a connection that dies silently is detected after 75 s, reported, closed and resumed', async () => {
     const metrics = await createMetricsRegistry({ processMetrics: false })
     const { cluster, cache, clock, start, stop } = cacheScenario({ cache: { metrics } })
     const widgets = cache.informer(Widgets)
@@ -29,7 +29,7 @@ describe('silence', () => {
     await stop()
   })
 
-  test('bookmarks are a sign of life: a quiet but healthy watch stays', async () => {
+  test('bookmarks count as activity: a quiet but healthy watch stays open', async () => {
     const { cluster, cache, clock, start, stop } = cacheScenario()
     cache.informer(Widgets)
     await start()
@@ -58,7 +58,7 @@ describe('silence', () => {
     await stop()
   })
 
-  test('a server that sends no bookmarks is asked again every time, without ever growing gaps', async () => {
+  test('a server that sends no bookmarks is reconnected every time, without growing delays', async () => {
     const { cluster, cache, clock, start, stop } = cacheScenario()
     const widgets = cache.informer(Widgets)
     await start()
@@ -102,7 +102,7 @@ describe('going back in time', () => {
     await stop()
   })
 
-  test('a server restored from a backup is believed after three tries', async () => {
+  test('a server restored from a backup is accepted after three lists', async () => {
     const { cluster, cache, clock, start, stop } = cacheScenario({ streaming: 'refused' })
     cluster.put(Widgets, widget('old'))
     const widgets = cache.informer(Widgets)

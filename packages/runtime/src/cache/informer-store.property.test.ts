@@ -6,9 +6,9 @@ import { type Widget, widget } from '../testing/fake-objects.ts'
 import { type Change, InformerStore } from './informer-store.ts'
 
 /**
- * A server with a history, a watch that lags behind it, lists that take time, and own requests whose answers arrive
- * late and in any order. Three laws: an answered own write is never un-seen; what readers see changes by no event and no
- * list without a word to the handlers; and once everything has arrived the store equals the server.
+ * A server with a history, a watch that lags behind it, lists that take time, and own requests whose responses arrive
+ * late and in any order. Three laws: a completed own write stays visible; no event and no list changes what readers see
+ * without a call of the handlers; and once everything has arrived the store equals the server.
  */
 const NAMES = ['a', 'b']
 
@@ -26,7 +26,7 @@ class World {
   readonly states: ReadonlyMap<string, Stored<Widget>>[] = [new Map()]
   readonly events: (Event | undefined)[] = [undefined]
   readonly answers: Answer[] = []
-  /** Newest version of each name that an answer has told us of. */
+  /** Newest version of each name in any response so far. */
   readonly told = new Map<string, number>()
   delivered = 0
   uids = 0
@@ -121,19 +121,20 @@ class World {
     })
   }
 
-  /** Whoever reads something else afterwards was told to look. */
+  /** Handlers were called for every name whose value changed. */
   telling(act: () => readonly Change<Widget>[]): void {
     const read = () => NAMES.map((name) => this.store.view.get(`ns/${name}`))
     const before = read()
     const told = new Set(act().map(({ object }) => object.metadata.name))
     for (const [index, after] of read().entries()) {
       const name = NAMES[index] ?? ''
-      if (!isDeepStrictEqual(before[index], after) && !told.has(name)) throw new Error(`${name} changed without a word`)
+      if (!isDeepStrictEqual(before[index], after) && !told.has(name))
+        throw new Error(`${name} changed without a call of the handlers`)
     }
   }
 
   beginList(): void {
-    // Served from storage: at least as new as anything answered before it was asked for.
+    // Served from storage: at least as new as any response before the request.
     this.list ??= { version: this.version, begunAt: this.store.sequence }
   }
 

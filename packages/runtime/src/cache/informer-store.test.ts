@@ -72,7 +72,7 @@ describe('own writes', () => {
     expect(store.ownWrites).toBe(1)
     store.bookmark('12')
     expect(store.ownWrites).toBe(0)
-    // The server never showed them: so they are not there (any more).
+    // The watch never showed them, so they do not exist anymore.
     expect(sizeOf(store)).toBe(5)
     expect(sizeOf(store, 'b')).toBeUndefined()
   })
@@ -120,7 +120,7 @@ describe('own writes', () => {
 })
 
 describe('own deletions', () => {
-  test('hide the object at once, and a late change of it does not bring it back', () => {
+  test('hide the object immediately, and a late event does not bring it back', () => {
     const store = storeWith(stored('a', 5))
     store.recordDeletion('ns/a', store.beginDeletion('ns/a'), 'uid-a')
     expect(sizeOf(store)).toBeUndefined()
@@ -156,7 +156,7 @@ describe('own deletions', () => {
     expect(sizeOf(store)).toBe(12)
   })
 
-  test('of what was created a moment ago leave nothing, whatever the watch still has to say', () => {
+  test('of objects that were just created leave nothing, whatever events still arrive', () => {
     const store = storeWith(stored('a', 5))
     write(store, stored('a', 12, 12, 'uid-a2'))
     store.recordDeletion('ns/a', store.beginDeletion('ns/a'), 'uid-a2')
@@ -179,7 +179,7 @@ describe('own deletions', () => {
     expect(sizeOf(store)).toBeUndefined()
   })
 
-  test('of an object that others recreated also remove the older own write', () => {
+  test('of an object that another client recreated also remove the older own write', () => {
     const store = storeWith(stored('a', 5))
     write(store, stored('a', 11))
     store.recordDeletion('ns/a', store.beginDeletion('ns/a'), 'uid-a2')

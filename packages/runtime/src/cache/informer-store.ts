@@ -79,7 +79,7 @@ export class InformerStore<T extends KubeObject> {
     return newest
   }
 
-  /** Takes in a watch event. Events that are older than what is known change nothing. */
+  /** Applies a watch event. Events older than the stored state are ignored. */
   applyEvent(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Stored<T>): readonly Change<T>[] {
     const key = formatKey(object.metadata)
     const previous = this.watched(key)
@@ -100,15 +100,15 @@ export class InformerStore<T extends KubeObject> {
     return changesBetween(previous, object)
   }
 
-  /** Takes in a bookmark: nothing up to this version is missing. */
+  /** Applies a bookmark: everything up to this version has arrived. */
   bookmark(resourceVersion: string): void {
     this.#advance(resourceVersion)
   }
 
   /**
-   * Takes in a complete list.
+   * Applies a complete list.
    *
-   * @param begunAt {@link InformerStore.sequence} when the list was asked for: own writes before that are part of it,
+   * @param begunAt {@link InformerStore.sequence} when the list was requested: own writes before that are part of it,
    * whatever their version says.
    */
   replace(objects: ReadonlyMap<string, Stored<T>>, resourceVersion: string, begunAt: number): readonly Change<T>[] {
@@ -121,7 +121,7 @@ export class InformerStore<T extends KubeObject> {
     }
     for (const [key, object] of objects) {
       const knownDead = this.#dead.get(object.metadata.uid)
-      // The server was restored from a backup: what was deleted lives again.
+      // The server was restored from a backup: deleted objects exist again.
       if (knownDead !== undefined && knownDead <= begunAt) this.#dead.delete(object.metadata.uid)
       const previous = this.watched(key)
       const change = changesBetween(previous, object)
@@ -139,8 +139,9 @@ export class InformerStore<T extends KubeObject> {
   }
 
   /**
-   * Own writes that readers saw and no longer see, although the watch has nothing to say: an object that was made here
-   * and deleted before the watch could show it. Handlers are called as if the watch had shown it, so that it is reconciled.
+   * Own writes that readers saw and no longer see, although the watch shows no change: an object that was created here
+   * and deleted before the watch could show it. Handlers are called as if the watch had shown it, so that it is
+   * reconciled.
    */
   #untold(shownBefore: ReadonlyMap<string, Stored<T> | undefined>, told: readonly Change<T>[]): readonly Change<T>[] {
     if (shownBefore.size === 0) return []
@@ -154,7 +155,7 @@ export class InformerStore<T extends KubeObject> {
   /**
    * Lays the response of an own write over the watch.
    *
-   * @param value what readers shall see: undefined when the object, as written, does not belong into this store.
+   * @param value what readers should see: undefined if the written object does not match the selection.
    */
   recordWrite(written: Stored<T>, value: Stored<T> | undefined): void {
     const { uid, resourceVersion: version } = written.metadata
@@ -166,7 +167,7 @@ export class InformerStore<T extends KubeObject> {
     this.#setOwn({ key, uid, version, value, sequence: this.#sequence })
   }
 
-  /** To be called when a deletion is sent. */
+  /** Call this when a deletion is sent. */
   beginDeletion(key: string): DeletionStart {
     return { sequence: this.#sequence, watchedUid: this.watched(key)?.metadata.uid }
   }
@@ -195,7 +196,7 @@ export class InformerStore<T extends KubeObject> {
     this.#refresh(key)
   }
 
-  /** What the watch shows of a key, own writes aside. */
+  /** What the watch shows for a key, without own writes. */
   watched(key: string): Stored<T> | undefined {
     const shadow = this.#shadows.get(key)
     return shadow === undefined ? this.view.get(key) : shadow.watched

@@ -17,11 +17,11 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(1, 600, 20_000, 80_000) }) },
 )
 
-/** What handlers have been told, and whether each message followed from those before it. */
+/** The state that handlers know, checked for consistency with every call. */
 function mirror() {
   const objects = new Map<string, Stored<Widget>>()
   const fail = (message: string) => {
-    throw new Error(`handlers were told ${message}`)
+    throw new Error(`handlers were called ${message}`)
   }
   const problems: Error[] = []
   const guard = (check: () => void) => {
@@ -87,7 +87,7 @@ test.each(['offered', 'refused'] as const)(
               const seen = widgets.get(key)
               if (seen === undefined) break
               const { uid } = seen.metadata
-              // The object may have been replaced meanwhile; then the server refuses, and rightly so.
+              // The object may have been replaced meanwhile; then the server correctly rejects the write.
               const answer = await client.delete(Widgets, key, { preconditions: { uid } }).catch(() => undefined)
               if (answer !== undefined && widgets.get(key) !== undefined)
                 throw new Error('an own deletion is not visible')
@@ -136,10 +136,10 @@ test.each(['offered', 'refused'] as const)(
         const byName = (objects: readonly Stored<Widget>[]) => new Map(objects.map((o) => [o.metadata.name, o]))
         const truth = byName(cluster.objects(Widgets))
         if (!isDeepStrictEqual(byName(widgets.list()), truth)) throw new Error('the cache differs from the server')
-        if (!isDeepStrictEqual(told.objects, truth)) throw new Error('handlers know another state than the server')
+        if (!isDeepStrictEqual(told.objects, truth)) throw new Error('handlers have another state than the server')
         for (const problem of told.problems) throw problem
         const health = widgets.health()
-        if (health.ownWrites > 0 || !health.isHealthy) throw new Error(`not at rest: ${JSON.stringify(health)}`)
+        if (health.ownWrites > 0 || !health.isHealthy) throw new Error(`not settled: ${JSON.stringify(health)}`)
         await stop()
       }),
       { numRuns: 120 },

@@ -50,7 +50,7 @@ describe('filling', () => {
     await stop()
   })
 
-  test('a list whose pages expire on the way is taken once more in one piece', async () => {
+  test('a list whose pages expire is repeated without pages', async () => {
     const { cluster, cache, start, stop } = cacheScenario({ streaming: 'refused', cache: { timing: { pageSize: 2 } } })
     for (const name of ['a', 'b', 'c', 'd', 'e']) cluster.put(Widgets, widget(name))
     cluster.after = ({ verb }) => {
@@ -116,7 +116,7 @@ describe('staying current', () => {
     await stop()
   })
 
-  test('asks the server to end the watch before a load balancer would, and resumes at once', async () => {
+  test('asks the server to end the watch before a load balancer would, and resumes immediately', async () => {
     const { cluster, cache, clock, start, stop } = cacheScenario()
     cache.informer(Widgets)
     await start()
@@ -177,7 +177,7 @@ describe('staying current', () => {
     await stop()
   })
 
-  test('a server that expires every version is asked ever more rarely', async () => {
+  test('a server that expires every version is retried with growing delays', async () => {
     const { cluster, cache, clock, start, stop } = cacheScenario({ streaming: 'refused' })
     cache.informer(Widgets)
     await start()
@@ -190,7 +190,7 @@ describe('staying current', () => {
     await stop()
   })
 
-  test('a watch that closes at once over and over is not reopened in a tight loop', async () => {
+  test('a watch that keeps closing immediately is not reopened in a tight loop', async () => {
     const { cluster, cache, clock, start, stop } = cacheScenario()
     cache.informer(Widgets)
     await start()
@@ -218,7 +218,7 @@ describe('staying current', () => {
 })
 
 describe('handlers', () => {
-  test('one that throws is logged and counted, the others and the cache go on', async () => {
+  test('one that throws is logged and counted, the others and the cache continue', async () => {
     const metrics = await createMetricsRegistry({ processMetrics: false })
     const { cluster, cache, clock, start, stop } = cacheScenario({ cache: { metrics } })
     const widgets = cache.informer(Widgets)
@@ -253,7 +253,7 @@ describe('handlers', () => {
   })
 })
 
-test('an object that cannot be taken in makes the informer unhealthy instead of being skipped in silence', async () => {
+test('an object that cannot be processed makes the informer unhealthy instead of being skipped silently', async () => {
   const { cluster, cache, clock, start, stop } = cacheScenario()
   let isBroken = true
   const widgets = cache.informer(Widgets, {
@@ -274,14 +274,14 @@ test('an object that cannot be taken in makes the informer unhealthy instead of 
 })
 
 describe('stopping', () => {
-  test('ends promptly, also when the server ignores the end of a request, and leaves no timer', async () => {
+  test('stops promptly, also when the server ignores an abort, and leaves no timer', async () => {
     const { cluster, cache, clock, start, stop } = cacheScenario({ streaming: 'refused' })
     const widgets = cache.informer(Widgets)
     await start()
     cluster.watches[0]?.fallSilent()
     await stop()
     expect(widgets.health().state).toBe('stopped')
-    // What is left are the fake server's own time limits of watches.
+    // Only the fake server's watch timeouts are left.
     await clock.advance(300_000)
     expect(clock.pendingTimers).toBe(0)
   })

@@ -51,11 +51,11 @@ export interface InformerEnvironment {
 }
 
 /**
- * The copy of one resource and selection. Made by {@link Cache.informer}.
+ * The copy of one resource and selection. Created by {@link Cache.informer}.
  *
  * *Guarantees*: reads never wait and never see an object older than a write of a tracked client that returned
- * before; handlers hear of every change once; the copy keeps itself current until the cache stops, through lost
- * connections, expired versions and silent servers, and says in {@link Informer.health} when it cannot.
+ * before; handlers are called once per change; the copy stays current until the cache stops, through lost
+ * connections, expired versions and silent servers, and reports in {@link Informer.health} when it cannot.
  *
  * @example
  * const pods = cache.informer(Pods, { namespace: 'shop' })
@@ -111,7 +111,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
       },
       logger,
     })
-    // Nothing may wait for it; a stop before the first sync is not an error.
+    // Possibly nothing awaits it; a stop before the first sync is not an error.
     this.#synced.promise.catch(() => undefined)
   }
 
@@ -144,7 +144,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
     return this.#matchers.every((matches) => matches(object))
   }
 
-  /** Whether objects keep the managedFields entry of this field manager on their way into the cache. */
+  /** Whether objects keep the managedFields entry of this field manager when they are cached. */
   keepsOwnFields(fieldManager: string): boolean {
     const known = this.#keepsOwnFields.get(fieldManager)
     if (known !== undefined) return known
@@ -197,7 +197,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
     return this.#running
   }
 
-  /** Ends for ever; resolves when nothing runs any more. */
+  /** Stops; resolves when nothing is running. */
   async stop(): Promise<void> {
     this.#stop.abort()
     await this.#running
@@ -212,7 +212,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
     this.#store.recordWrite(written, isSelected ? this.#prepare(written) : undefined)
   }
 
-  /** To be called when a deletion is sent, for {@link Informer.recordDeletion}. */
+  /** Call this when a deletion is sent, for {@link Informer.recordDeletion}. */
   beginDeletion(key: ObjectKey): DeletionStart {
     return this.#store.beginDeletion(formatKey(key))
   }

@@ -14,13 +14,13 @@ export class ObjectCompactor {
   readonly #strings = new Map<string, string>()
   readonly #maxStrings: number
 
-  /** @param maxStrings how many strings are remembered for sharing; beyond it the memory starts anew */
+  /** @param maxStrings how many strings are remembered for sharing; beyond it the set is cleared */
   constructor(maxStrings = 10_000) {
     this.#maxStrings = maxStrings
   }
 
   /**
-   * Freezes `value` and everything inside it, in place. What is frozen already is taken to be frozen all the way
+   * Freezes `value` and everything inside it, in place. Frozen values are assumed to be frozen all the way
    * down, so that parts shared between objects cost nothing the second time.
    */
   compact<T>(value: T): T {
@@ -30,7 +30,7 @@ export class ObjectCompactor {
 
   #compact(container: object): void {
     if (Object.isFrozen(container)) return
-    // Replacing a string by an equal one is no change that anybody can see, whatever the type says of writing.
+    // Replacing a string by an equal one is not observable, although the type is readonly.
     if (Array.isArray(container)) {
       for (let index = 0; index < container.length; index++) container[index] = this.#compactValue(container[index])
     } else {

@@ -1,4 +1,4 @@
-/** Objects by key, with indexes that are built when first asked for. */
+/** Objects by key, with indexes that are built on first use. */
 import { formatKey, type KubeObject, type Stored } from '@reeve/kube'
 
 /** The values under which an object is found in an index; none when it does not belong there. */
@@ -19,7 +19,8 @@ interface Index<T extends KubeObject> {
 /**
  * A map of objects with secondary indexes.
  *
- * *Assumption*: objects are immutable, so an indexer returns the same values when an object is removed as when it was added.
+ * *Assumption*: objects are immutable, so an indexer returns the same values when an object is removed as when it was
+ * added.
  */
 export class ObjectStore<T extends KubeObject> {
   readonly #objects = new Map<string, Stored<T>>()

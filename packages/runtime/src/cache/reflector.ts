@@ -34,7 +34,7 @@ export interface StreamingSupport {
 /** What a {@link Reflector} works with. */
 export interface ReflectorOptions<T extends KubeObject> extends CollectionSourceOptions<T> {
   readonly store: InformerStore<T>
-  /** Cuts down and freezes an object on its way into the store. */
+  /** Reduces and freezes an object before it is stored. */
   readonly prepare: (object: Stored<T>) => Stored<T>
   /** Called with every change, in order; must not throw. */
   readonly onChanges: (changes: readonly Change<T>[], isInitial: boolean) => void
@@ -61,7 +61,7 @@ export class Reflector<T extends KubeObject> {
   #stateSinceMs: number
   #isSynced = false
   #mustList = true
-  /** How long this informer does without streaming after it failed. */
+  /** How long this informer does not use streaming after it failed. */
   #skipsStreaming: 'no' | 'once' | 'always'
   #failures = 0
   #staleLists = 0
@@ -149,20 +149,20 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** Decides what a failure means for the next turn. */
+  /** Decides what a failure means for the next attempt. */
   #classify(error: unknown): InformerFailure {
     if (isExpired(error)) {
       this.#mustList = true
       return 'expired'
     }
     if (error instanceof WatchSilentError) {
-      // Not every server sends bookmarks: a quiet one must not be asked ever more rarely.
+      // Not every server sends bookmarks: the delay must not grow because a server is quiet.
       this.#failures = 0
       return 'silent'
     }
     if (error instanceof StaleListError) return 'stale'
     if (isApiError(error)) {
-      // Other rejections than those about identity and load are about the version to resume from.
+      // Rejections other than those about identity and load concern the version to resume from.
       if (![401, 403, 429, 500, 502, 503].includes(error.status)) this.#mustList = true
       return 'refused'
     }
@@ -251,8 +251,8 @@ export class Reflector<T extends KubeObject> {
   }
 
   /**
-   * Reads a single object. A watch is silent while nothing changes, so after a failure this shows that the server responds
-   * again.
+   * Reads a single object. A watch is silent while nothing changes, so after a failure this shows that the server
+   * responds again.
    */
   async #probe(signal: AbortSignal): Promise<void> {
     await this.#source.probe(signal)
@@ -293,7 +293,7 @@ export class Reflector<T extends KubeObject> {
 
   #take(event: WatchEvent<T>): void {
     const { store, onChanges, prepare } = this.#options
-    // Only now is the connection known to work: a server that expires every version must not be asked in a loop.
+    // Only now is the connection known to work: a server that expires every version must not cause a tight loop.
     this.#failures = 0
     if (event.type === 'BOOKMARK') store.bookmark(event.object.metadata.resourceVersion)
     else onChanges(store.applyEvent(event.type, prepare(event.object)), false)

@@ -4,8 +4,8 @@
  */
 
 /**
- * Whether a resourceVersion can be ordered at all. An aggregated API server may use tokens of its own; for those the
- * cache trusts the order of arrival and does without the overlay of own writes.
+ * Whether a resourceVersion can be ordered at all. An aggregated API server may use opaque tokens; for those the
+ * cache trusts the order of arrival and does not overlay own writes.
  */
 export function isOrdered(resourceVersion: string | undefined): resourceVersion is string {
   return resourceVersion !== undefined && /^[1-9][0-9]*$/.test(resourceVersion)

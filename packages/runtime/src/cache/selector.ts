@@ -1,4 +1,4 @@
-/** Label and field selectors, evaluated here to know whether an own write belongs into a selective cache. */
+/** Label and field selectors, evaluated here to know whether an own write belongs in a selective cache. */
 import type { KubeObject } from '@reeve/kube'
 
 /** A compiled selector. */
@@ -8,7 +8,7 @@ type Labels = Readonly<Record<string, string>>
 type Requirement = (labels: Labels) => boolean
 
 const SET_REQUIREMENT = /^(?<key>\S+)\s+(?<operator>in|notin)\s*\((?<values>[^)]*)\)$/
-// Spaces after the key belong to it until it is trimmed: matching them apart would take quadratic time.
+// Spaces after the key belong to it until it is trimmed: matching them separately would take quadratic time.
 const EQUALITY_REQUIREMENT = /^(?<key>[^=!]+)(?<operator>==|=|!=)\s*(?<value>.*)$/
 
 /**

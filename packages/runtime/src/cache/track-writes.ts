@@ -67,7 +67,7 @@ function recordAnswer<T extends KubeObject>(
   if (written.kind !== of.kind) return
   for (const informer of informers) {
     if (isGone(written)) {
-      // Begun "before everything": what the cache holds by now may already be the next incarnation.
+      // Started "before everything": the cache may already contain the next incarnation.
       informer.recordDeletion(written.metadata, { sequence: 0, watchedUid: undefined }, written)
     } else if (informer.resource.version === of.version) {
       informer.recordWrite(written)

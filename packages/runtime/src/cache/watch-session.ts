@@ -16,7 +16,7 @@ export interface WatchSessionOptions {
   readonly signal: AbortSignal
   /** Names the watch in errors. */
   readonly what: string
-  /** How long silence is tolerated now; asked again after each event, so it may change on the way. */
+  /** How long silence is tolerated now; called again after each event, so it may change. */
   readonly silenceMs: () => number
 }
 
@@ -24,8 +24,8 @@ export interface WatchSessionOptions {
  * Passes each event of a watch to `onEvent`.
  *
  * *Guarantees*: resolves when the server ends the stream; rejects with {@link WatchSilentError} when nothing arrives
- * for `silenceMs`, with the signal's reason when that aborts, and with whatever the watch or `onEvent` throws; comes
- * back promptly in every case, even when the transport below ignores its signal.
+ * for `silenceMs`, with the signal's reason when that aborts, and with whatever the watch or `onEvent` throws; returns
+ * promptly in every case, even when the transport below ignores its signal.
  */
 export async function watchUntilSilent<T extends KubeObject>(
   client: KubeClient,
@@ -42,7 +42,8 @@ export async function watchUntilSilent<T extends KubeObject>(
 
   let heardAtMs = clock.now()
   let timer = clock.schedule(silenceMs(), checkSilence)
-  // One timer per quiet period instead of one per event: it looks when the last event was and sleeps on.
+  // One timer per quiet period instead of one per event: when it fires, it checks the time of the last event and is
+  // rescheduled.
   function checkSilence(): void {
     const leftMs = heardAtMs + silenceMs() - clock.now()
     if (leftMs <= 0) session.abort(new WatchSilentError(what, silenceMs()))

@@ -97,7 +97,7 @@ test('a secret that was damaged, or belongs together no more, is replaced and it
   }
 })
 
-test('a secret that was deleted is made anew, and what other replicas still show stays trusted', async () => {
+test('a secret that was deleted is recreated, and what other replicas still show stays trusted', async () => {
   const { replica, cluster } = world()
   const [a, b] = [replica('a'), replica('b')]
   await a.check(never)
@@ -110,7 +110,7 @@ test('a secret that was deleted is made anew, and what other replicas still show
   expect(parseCertificates(a.bundle ?? '').some((authority) => old && isSignedBy(old, authority))).toBe(true)
 })
 
-test('a certificate that lacks a host is issued anew at once', async () => {
+test('a certificate that lacks a host is reissued at once', async () => {
   const { replica, stored } = world()
   await replica('a').check(never)
   await replica('a', { hosts: [...hosts, 'extra.example.com'] }).check(never)

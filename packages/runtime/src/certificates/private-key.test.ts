@@ -16,7 +16,7 @@ test.each([
   expect(readPrivateKey(pem).equals(privateKey)).toBe(true)
 })
 
-test('a key that TLS libraries read stays as it is, another is written anew', () => {
+test('a key that TLS libraries read stays as it is, another is rewritten', () => {
   expect(asReadableKey(right)).toBe(right)
   expect(asReadableKey(mislabelled)).toBe(right)
 })

@@ -2,18 +2,18 @@
 import { RuntimeError } from '../runtime-error.ts'
 
 /**
- * A write was rejected, or aborted, because this process is not the leader (any more). Another one does or will: stop,
- * and do not retry here.
+ * A write was rejected, or aborted, because this process is not the leader anymore. Another process is or will be:
+ * stop, and do not retry here.
  */
 export class NotLeaderError extends RuntimeError {
   override readonly name = 'NotLeaderError'
 
   constructor(what: string, options?: ErrorOptions) {
-    super('NOT_LEADER', `refused to ${what}: this process is not the leader (any more)`, options)
+    super('NOT_LEADER', `refused to ${what}: this process is not the leader `, options)
   }
 }
 
-/** Leadership ended without being given up: the process should exit and start over as a candidate. */
+/** Leadership ended involuntarily: the process should exit and start over as a candidate. */
 export class LeadershipLostError extends RuntimeError {
   override readonly name = 'LeadershipLostError'
 

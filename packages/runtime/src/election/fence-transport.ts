@@ -6,7 +6,7 @@ import type { Leadership } from './leadership.ts'
 /**
  * A transport that sends only reads while this process does not lead.
  *
- * A client retries inside one call. Behind a long pause of the process its retry may wake before the timer that ends
+ * A client retries inside one call. After a long pause of the process its retry may wake before the timer that ends
  * the term; here the deadline is checked again for each try. Use it under a client for the strictest fence, and
  * wrap that in `fenceWrites`, which waits for writes in progress and names the object in errors.
  *

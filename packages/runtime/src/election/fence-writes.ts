@@ -7,10 +7,10 @@ import type { Leadership } from './leadership.ts'
  * A client that writes only while `leadership` holds; reads and dry runs always pass.
  *
  * *Guarantees*: a write that begins when this process does not lead rejects with `NotLeaderError` and sends nothing;
- * one that is in progress when leadership ends is aborted with the same error; the election waits for writes in progress
- * before it gives the lease back.
+ * one that is in progress when leadership ends is aborted with the same error; the election waits for writes in
+ * progress before it gives the lease back.
  *
- * *Caveat*: a request that was cut off may still be carried out by the server, if it was already on its way.
+ * *Caveat*: the server may still process an aborted request that was already sent.
  *
  * @example
  * const client = fenceWrites(plainClient, elector.leadership)

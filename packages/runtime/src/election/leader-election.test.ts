@@ -15,7 +15,7 @@ function world() {
   return { clock, cluster: new MemoryCluster(clock) }
 }
 
-/** A candidate whose network can be cut: requests then never reach the server, and answers never come back. */
+/** A candidate whose network can be cut: requests then never reach the server, and responses never arrive. */
 function candidate({ clock, cluster }: ReturnType<typeof world>, identity: string, faults: Faults = {}) {
   let isCut = false
   const cut = () => (isCut ? new Promise<void>(() => undefined) : undefined)
@@ -44,7 +44,7 @@ function candidate({ clock, cluster }: ReturnType<typeof world>, identity: strin
 const write = (client: KubeClient, name: string) =>
   client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'shop', name } })
 
-test('the first candidate creates the lease and leads at once', async () => {
+test('the first candidate creates the lease and leads immediately', async () => {
   const { clock, cluster } = world()
   const a = candidate({ clock, cluster }, 'a')
   await clock.runToCompletion(a.elector.acquire(never))
@@ -78,7 +78,7 @@ test('a standby waits while the leader renews', async () => {
   await expect(write(b.writer, 'x')).rejects.toThrow(NotLeaderError)
 })
 
-test('when the leader is killed a standby takes over after the lease has stood still for its duration', async () => {
+test('when the leader is killed a standby takes over after the lease has not been renewed for its duration', async () => {
   const { clock, cluster } = world()
   const [a, b] = [candidate({ clock, cluster }, 'a'), candidate({ clock, cluster }, 'b')]
   await clock.runToCompletion(a.elector.acquire(never))
@@ -93,7 +93,7 @@ test('when the leader is killed a standby takes over after the lease has stood s
   expect(cluster.peek(Leases, lease)?.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 })
 })
 
-test('a partitioned leader stops writing before anybody else may start', async () => {
+test('a partitioned leader stops writing before another replica may start', async () => {
   const { clock, cluster } = world()
   const [a, b] = [candidate({ clock, cluster }, 'a'), candidate({ clock, cluster }, 'b')]
   await clock.runToCompletion(a.elector.acquire(never))
@@ -111,7 +111,7 @@ test('a partitioned leader stops writing before anybody else may start', async (
   expect(clock.now() - stoppedAt).toBeGreaterThanOrEqual(5_000)
 })
 
-test('a write under way when leadership ends is cut off', async () => {
+test('a write in progress when leadership ends is aborted', async () => {
   const { clock, cluster } = world()
   const a = candidate({ clock, cluster }, 'a')
   await clock.runToCompletion(a.elector.acquire(never))
@@ -185,7 +185,7 @@ test('a leader whose lease was taken by hand stops at its next renewal', async (
   expect(String(a.elector.leadershipSignal.reason)).toContain('admin holds it now')
 })
 
-test('a deleted lease is made anew by its holder, and a standby does not jump in', async () => {
+test('a deleted lease is recreated by its holder, and a standby does not take it', async () => {
   const { clock, cluster } = world()
   const [a, b] = [candidate({ clock, cluster }, 'a'), candidate({ clock, cluster }, 'b')]
   await clock.runToCompletion(a.elector.acquire(never))
@@ -213,7 +213,7 @@ test('a standby takes a deleted lease only after its disconnected holder has sto
   await clock.runUntil(b.isLeader)
 })
 
-test('the holder that set its clock an hour back or forward neither loses nor keeps the lease unduly', async () => {
+test('a holder whose clock is set an hour back or forward neither loses nor keeps the lease wrongly', async () => {
   for (const skewMs of [-3_600_000, 3_600_000]) {
     const { clock, cluster } = world()
     const skewed = { now: () => clock.now() + skewMs, schedule: clock.schedule.bind(clock) }
@@ -260,7 +260,7 @@ test('the lease is kept and renewed until the last write has settled, and releas
   expect(cluster.peek(Leases, lease)?.spec?.holderIdentity).toBe('')
 })
 
-test('a write that does not settle by the deadline is cut off and the lease is left to run out', async () => {
+test('a write that does not settle by the deadline is aborted and the lease expires', async () => {
   const { clock, cluster } = world()
   const a = candidate({ clock, cluster }, 'a', {
     before: (call) => (call.resource === 'configmaps' ? new Promise(() => undefined) : undefined),
@@ -327,7 +327,7 @@ test('every verb that writes is fenced', async () => {
   await expect(attempts[6]).rejects.not.toThrow(/hidden/)
 })
 
-test('who leads shows in the metrics', async () => {
+test('metrics show which replica leads', async () => {
   const { clock, cluster } = world()
   const metrics = await createMetricsRegistry({ processMetrics: false })
   const elector = new LeaderElector(cluster.client('a'), { lease, identity: 'a', clock, metrics })

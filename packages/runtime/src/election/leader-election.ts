@@ -18,11 +18,11 @@ export interface LeaderElectionOptions {
   readonly lease: { readonly namespace: string; readonly name: string }
   /** Must differ for every process. @default host name and a random suffix */
   readonly identity?: string
-  /** How long a standby waits after the leader's last sign of life. @default 15_000 */
+  /** How long a standby waits after the leader's last renewal. @default 15_000 */
   readonly leaseDurationMs?: number
   /** How long the leader continues without a successful renewal. Less than `leaseDurationMs`. @default 10_000 */
   readonly renewDeadlineMs?: number
-  /** Between two tries. Well below `renewDeadlineMs`. @default 2_000 */
+  /** Interval of attempts. Well below `renewDeadlineMs`. @default 2_000 */
   readonly retryPeriodMs?: number
   readonly clock?: Clock
   /** For jitter. @default Math.random */
@@ -33,7 +33,10 @@ export interface LeaderElectionOptions {
 
 /** How a resignation went. */
 export interface Resignation {
-  /** False when a write was still in progress or the server could not be reached: a standby then waits until the lease expires. */
+  /**
+   * False when a write was still in progress or the server could not be reached: a standby then waits until the lease
+   * expires.
+   */
   readonly isReleased: boolean
   /** Writes that had not settled at the deadline. */
   readonly writesInFlight: number
@@ -43,12 +46,12 @@ export interface Resignation {
  * Competes for one term of leadership.
  *
  * *Guarantees*
- * - While {@link LeaderElector.leadership} lets writes begin, no other candidate that follows the same rules does.
+ * - While {@link LeaderElector.leadership} allows writes, no other candidate that follows the same rules may write.
  *   The leader counts from before its last successful renewal was sent, a standby from when it saw that renewal, and
  *   the leader's deadline is shorter: the difference (5 s by default) is left for writes already sent to arrive.
- * - The lease is given back only when every write made under it has settled.
+ * - The lease is released only when every write made under it has settled.
  *
- * *Assumptions*: clocks run at about the same speed (their settings may differ); a request that was sent and cut off
+ * *Assumptions*: clocks run at about the same speed (their settings may differ); a request that was sent and aborted
  * reaches the server within `leaseDurationMs - renewDeadlineMs` or not at all; nobody deletes the Lease in the very
  * seconds in which a brand-new candidate starts that has never seen it.
  *
@@ -105,8 +108,8 @@ export class LeaderElector {
   }
 
   /**
-   * Resolves as soon as this process leads; renewals then go on in the background until {@link LeaderElector.resign}.
-   * Failing requests are logged and tried again for ever. Rejects with the signal's reason when aborted. Once only.
+   * Resolves as soon as this process leads; renewals continue in the background until {@link LeaderElector.resign}.
+   * Failing requests are logged and retried forever. Rejects with the signal's reason when aborted. Once only.
    */
   async acquire(signal: AbortSignal): Promise<void> {
     this.#logger.info({}, 'waiting for leadership')
@@ -121,8 +124,8 @@ export class LeaderElector {
 
   /**
    * Waits for writes in progress, keeping the lease meanwhile, and then releases it. New writes are rejected
-   * from the first moment. When `deadline` aborts first, or has already, the lease is left to run out, so that work
-   * still in progress cannot overlap with those of another leader.
+   * immediately. If `deadline` aborts first, the lease is left to expire, so that work
+   * still in progress cannot overlap with that of another leader.
    */
   async resign(deadline: AbortSignal): Promise<Resignation> {
     const resigned = new RuntimeError('LEADERSHIP_RESIGNED', `leadership of lease ${this.#leaseName} was released`)

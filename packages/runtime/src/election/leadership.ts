@@ -4,7 +4,7 @@ import { InFlight } from '../lifecycle/in-flight.ts'
 import { NotLeaderError } from './election-error.ts'
 import { type Instant, type TimeSource, timeSource } from './time-source.ts'
 
-/** Leave to write while leading. Every permit must be given back. */
+/** Permission to write while leading. Every permit must be released. */
 export interface WritePermit {
   /** Aborts the write when leadership ends while it is in progress. */
   readonly signal: AbortSignal
@@ -12,20 +12,20 @@ export interface WritePermit {
   done(): void
 }
 
-/** What a part of the operator may ask about leadership. */
+/** Leadership as other parts of the operator see it. */
 export interface Leadership {
-  /** Whether a write may begin. Computed from the clock at this very moment, not from a timer that may be late. */
+  /** Whether a write may begin. Computed from the clock at the time of the call, not by a timer that may be late. */
   readonly isLeader: boolean
   /** Milliseconds until leadership ends unless it is renewed; 0 when not leading. */
   readonly remainingMs: number
   /** Aborts when leadership is lost or given up; its reason says which. Does not abort before it was won. */
   readonly signal: AbortSignal
-  /** How many permits are out. */
+  /** How many permits are not released yet. */
   readonly writesInFlight: number
   /**
-   * Leave for one write.
+   * Permission for one write.
    *
-   * *Errors*: {@link NotLeaderError} when not leading at this moment.
+   * *Errors*: {@link NotLeaderError} when not leading now.
    *
    * @param what names the write in the error, as in `create Deployment shop/web`
    */
@@ -76,7 +76,7 @@ export class LeadershipTerm implements Leadership {
    * The lease was won or renewed by a request that began at `since`. Returns whether this process leads now: not
    * when the response took so long that the deadline has passed.
    *
-   * @param expired makes the reason with which the term ends when no further renewal comes in time
+   * @param expired creates the reason with which the term ends when it is not renewed in time
    */
   renew(since: Instant, expired: () => Error): boolean {
     if (this.#ended.signal.aborted) return false
@@ -94,7 +94,7 @@ export class LeadershipTerm implements Leadership {
     this.#closed ??= reason
   }
 
-  /** Ends the term for ever. The first reason stays. */
+  /** Ends the term. The first reason is kept. */
   end(reason: Error): void {
     this.#expiry?.cancel()
     this.#expiry = undefined
@@ -117,7 +117,7 @@ export class LeadershipTerm implements Leadership {
     }
   }
 
-  /** Resolves when no permit is out. Rejects with the signal's reason when that comes first. */
+  /** Resolves when all permits are released. Rejects with the signal's reason if that aborts first. */
   whenIdle(signal: AbortSignal): Promise<void> {
     return this.#writes.whenIdle(signal)
   }

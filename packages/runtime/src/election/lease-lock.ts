@@ -1,4 +1,4 @@
-/** One candidate's view of the Lease: takes it when it is free, keeps it, gives it back. */
+/** One candidate's view of the Lease: acquires it when it is free, renews it, releases it. */
 import {
   apiVersionOf,
   type Clock,
@@ -26,7 +26,7 @@ export interface LeaseLockOptions {
   readonly requestTimeoutMs: number
 }
 
-/** What one try brought. */
+/** The outcome of one attempt. */
 export type LockAttempt =
   /** `since` is from before the write that took or renewed the lease was sent. */
   | { readonly isHeld: true; readonly holder: string; readonly since: Instant }
@@ -35,7 +35,7 @@ export type LockAttempt =
 
 /**
  * *Guarantees*: every write carries the resourceVersion it was decided on, so of two candidates one wins; another's
- * lease counts as run out only after this process itself has watched it stand still for its whole duration, so clocks
+ * lease counts as expired only after this process has seen no renewal for its whole duration, so clocks
  * of different machines are never compared.
  */
 export class LeaseLock {
@@ -56,7 +56,7 @@ export class LeaseLock {
     this.#observedAt = time.now()
   }
 
-  /** Tries once to take or renew the lease. Losing a race is an outcome, not an error. */
+  /** Tries once to acquire or renew the lease. Losing a race is an outcome, not an error. */
   async tryHold(signal: AbortSignal): Promise<LockAttempt> {
     if (this.#mine !== undefined) {
       const since = this.#time.now()

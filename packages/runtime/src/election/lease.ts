@@ -30,7 +30,7 @@ export function releasedSpec(previous: LeaseSpec, nowMs: number): LeaseSpec {
   return { ...previous, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now }
 }
 
-/** True when the lease carries a sign of life that `known` did not: its holder wrote in between. */
+/** True when the lease was renewed since `known`. */
 export function hasMoved(known: LeaseSpec | undefined, seen: LeaseSpec | undefined): boolean {
   return (
     known?.holderIdentity !== seen?.holderIdentity ||

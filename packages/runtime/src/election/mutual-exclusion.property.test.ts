@@ -30,7 +30,7 @@ const weather = fc.record({
   maxAnswerMs: fc.integer({ min: 0, max: 9_000 }),
 })
 
-/** A replica that competes, writes twice a second while it leads, now and then resigns or dies, and starts over. */
+/** A replica that competes, writes twice a second while it leads, sometimes resigns or crashes, and starts over. */
 async function replica(
   name: string,
   cluster: MemoryCluster,
@@ -62,7 +62,7 @@ async function replica(
       await elector.acquire(end)
       while (elector.leadership.isLeader && !end.aborted && random() > 0.02) {
         const key = { namespace: 'shop', name: `${identity}-${clock.now()}` }
-        // A failed or refused write is part of the game: what counts is which writes took effect.
+        // Failed and rejected writes are expected: what counts is which writes took effect.
         void writer.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: key }).catch(() => undefined)
         await sleep(500, { clock, signal: end })
       }

@@ -28,7 +28,7 @@ test('a wall clock that is set back does not prolong our own lease', () => {
   term.end(new Error('done'))
 })
 
-test('a machine that was suspended, whose monotonic clock stood still, does not think it still leads', () => {
+test('a machine that was suspended, whose monotonic clock stopped, does not think it still leads', () => {
   const { wall, clock, time } = clocks()
   const term = new LeadershipTerm(10_000, clock, time)
   term.renew(time.now(), () => new Error('expired'))

@@ -9,14 +9,14 @@ export interface Instant {
 }
 
 /**
- * The wall clock jumps when it is set; the monotonic clock stands still while a machine is suspended.
+ * The wall clock jumps when it is set; the monotonic clock stops while a machine is suspended.
  * Leadership must be safe either way, so each decision uses the more conservative clock.
  */
 export interface TimeSource {
   now(): Instant
-  /** Elapsed time, rather too much than too little: for deciding whether our own lease still holds. */
+  /** Elapsed time, rounded up: for deciding whether our own lease still holds. */
   atMostSince(instant: Instant): number
-  /** Elapsed time, rather too little than too much: for deciding whether another's lease has run out. */
+  /** Elapsed time, rounded down: for deciding whether another's lease has run out. */
   atLeastSince(instant: Instant): number
 }
 

@@ -58,7 +58,8 @@ interface ControllerBase<Primary extends Reportable> extends Tuning<Primary> {
   readonly watches?: readonly MappedSource<KubeObject>[]
   /**
    * Whether `plan` may run it, on a copy of the cluster. Everything that it does outside the cluster must be harmless.
-   * @default true for `render` and for components without `resolve`, which cannot act outside the cluster; false otherwise
+   * @default true for `render` and for components without `resolve`, which cannot act outside the cluster; false
+   * otherwise
    */
   readonly plannable?: boolean
 }
@@ -123,16 +124,22 @@ export type ControllerDefinition<Primary extends Reportable> =
 /** An operator as its author describes it. */
 export interface OperatorDefinition<Primaries extends readonly Reportable[]> {
   /**
-   * The operator's name: its field manager, the source of its events, the name of its Lease and roles. It must not change
-   * once objects exist.
+   * The operator's name: its field manager, the source of its events, the name of its Lease and roles. It must not
+   * change once objects exist.
    */
   readonly name: string
   readonly controllers: { readonly [I in keyof Primaries]: ControllerDefinition<Primaries[I]> }
-  /** Rights that do not follow from its controllers, such as to impersonate. Part of {@link Operator.rbac}. @default none */
+  /**
+   * Rights that do not follow from its controllers, such as to impersonate. Part of {@link Operator.rbac}. @default
+   * none
+   */
   readonly rules?: readonly ExtraRule[]
   /** Served when the operator is created with `webhook`. */
   readonly webhooks?: readonly WebhookRoute[]
-  /** The CRDs of its resources, such as `crdManifest(GreetingCrd)`. Known to {@link Operator.crds} and plans. @default none */
+  /**
+   * The CRDs of its resources, such as `crdManifest(GreetingCrd)`. Known to {@link Operator.crds} and plans. @default
+   * none
+   */
   readonly crds?: readonly CustomResourceDefinition[]
 }
 
@@ -170,17 +177,17 @@ export interface Operator<Primaries extends readonly Reportable[]> {
   /** Creates cache, controllers, events and webhooks, for a process or a test with its own client. */
   create(options: OperatorOptions): CreatedOperator<Primaries>
   /**
-   * Connects and runs until the process receives SIGTERM or SIGINT; returns the exit code. Takes part in an election where
-   * POD_NAMESPACE is set, as it is inside a cluster.
+   * Connects and runs until the process receives SIGTERM or SIGINT; returns the exit code. Takes part in an election
+   * where POD_NAMESPACE is set, as it is inside a cluster.
    */
   run(options?: RunOperatorOptions): Promise<number>
-  /** Its controllers, made anew for each call: for tools that run them by themselves, such as plans. */
+  /** Its controllers, Created for each call: for tools that run them by themselves, such as plans. */
   describe(): readonly DescribedController[]
   /** The roles that it needs. */
   rbac(options?: RbacOptions): RbacRoles
   /**
-   * The webhook configurations that it needs, from what its webhooks are `for`. The CA bundle is injected by the operator,
-   * or by the issuer of the certificate.
+   * The webhook configurations that it needs, from what its webhooks are `for`. The CA bundle is injected by the
+   * operator, or by the issuer of the certificate.
    */
   webhookConfigurations(options: WebhookConfigurationOptions): WebhookConfigurations
   /** Its CRDs, with `spec.conversion` for those that its webhooks convert when `location` says where these are. */
@@ -233,7 +240,7 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
   }
   // Each is used with the resource it names, whatever its type.
   const definitions = definition.controllers as readonly ControllerDefinition<Reportable>[]
-  // Made anew for each operator that is created: the engine remembers what it has seen, and two must not share that.
+  // Created for each operator that is created: the engine remembers what it has seen, and two must not share that.
   const describe = () => definitions.map((one) => settingsOf(name, one))
   const settings = describe()
   const twice = settings.find((one, at) => settings.findIndex((other) => other.name === one.name) !== at)

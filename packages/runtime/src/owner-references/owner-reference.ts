@@ -88,7 +88,7 @@ export function controllerOf(object: KubeObject): OwnerReference | undefined {
 
 /**
  * True when `owner`, this very incarnation of it, controls `object`. An object of the same name that was deleted
- * and created anew has another uid and does not.
+ * and created again has another uid and does not.
  *
  * @example
  * const mine = pods.filter((pod) => isControlledBy(pod, replicaSet))

@@ -7,13 +7,13 @@ export interface BackoffOptions {
   /** No delay grows beyond this, before jitter. @default 300_000 */
   readonly maxMs?: number
   /**
-   * Largest share of the delay that is added at random, so that a thousand keys that failed together do not come
-   * back together. Small by default: 1 s, 2 s, 4 s … stay recognizable. @default 0.1
+   * Maximum jitter, as a fraction of the delay, so that a thousand keys that failed together are not
+   * retried together. Small by default: 1 s, 2 s, 4 s … stay recognizable. @default 0.1
    */
   readonly jitter?: number
 }
 
-/** Delays of the workqueue: what an operator promises its users. */
+/** Delays of the workqueue: documented for users of the operators. */
 export const DEFAULT_BACKOFF: Required<BackoffOptions> = Object.freeze({ baseMs: 1_000, maxMs: 300_000, jitter: 0.1 })
 
 /**

@@ -1,4 +1,4 @@
-/** Values that wait for their time, behind a single timer. */
+/** Delayed values behind a single timer. */
 import type { Clock, Timer } from '@reeve/kube'
 import { Heap, type HeapEntry } from './heap.ts'
 
@@ -28,7 +28,7 @@ export class DelayLine<T> {
   #timer: { readonly dueMs: number; readonly timer: Timer } | undefined
   #sequence = 0
 
-  /** @param onDue called with each value when its time has come; may add further ones */
+  /** @param onDue called with each value when it is due; may add further ones */
   constructor(clock: Clock, onDue: (value: T) => void) {
     this.#clock = clock
     this.#onDue = onDue
@@ -44,7 +44,7 @@ export class DelayLine<T> {
     return entry
   }
 
-  /** Takes a value out before its time; does nothing when it already came out. */
+  /** Removes a value before it is due; does nothing if it already came out. */
   remove(entry: DelayEntry<T>): void {
     this.#waiting.remove(entry)
     if (this.#waiting.size === 0) this.#disarm()
@@ -62,7 +62,7 @@ export class DelayLine<T> {
     const next = this.#waiting.peek()
     if (next === undefined) return
     const now = this.#clock.now()
-    // A timer whose time has come without it is one that a clock has jumped over, as after the sleep of a machine.
+    // An overdue timer that has not fired: the clock jumped, as after a machine was suspended.
     if (this.#timer !== undefined && this.#timer.dueMs <= next.dueMs && this.#timer.dueMs > now) return
     this.#disarm()
     const delayMs = Math.max(0, Math.min(next.dueMs - now, MAX_TIMER_MS))

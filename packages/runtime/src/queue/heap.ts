@@ -50,7 +50,7 @@ export class Heap<T> {
     return first.value
   }
 
-  /** Takes the entry out; does nothing when it already left. */
+  /** Removes the entry; does nothing if it was removed already. */
   remove(entry: HeapEntry<T>): void {
     const { index } = entry
     if (index < 0 || this.#entries[index] !== entry) return

@@ -7,7 +7,7 @@ const QUEUE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300
 /** The state of a queue when the metrics are read. */
 export interface QueueSample {
   readonly depth: number
-  /** Sum over all items being worked on. */
+  /** Sum over all items in progress. */
   readonly unfinishedSeconds: number
   readonly longestRunningSeconds: number
 }
@@ -23,7 +23,7 @@ export interface QueueMetrics {
 }
 
 /**
- * Declares the metrics of the queue called `name`; `sample` is asked each time they are read.
+ * Declares the metrics of the queue called `name`; `sample` is called on each scrape.
  *
  * @example
  * const metrics = queueMetrics('webapp', registry, () => queue.sample())

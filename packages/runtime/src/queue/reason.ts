@@ -1,12 +1,14 @@
 /** Why a key is in the queue: kept per key, bounded, and passed to the worker. */
 
-/** What adds a key to the queue: a watch event on an object (objects found at the start are added), or something else. */
+/**
+ * What adds a key to the queue: a watch event on an object (objects found at the start are added), or something else.
+ */
 export type ReasonEvent = 'added' | 'modified' | 'deleted' | 'resync' | 'retry' | 'requeue' | 'external'
 
 /** One cause of a reconcile: which event on which object. */
 export interface Reason {
   readonly event: ReasonEvent
-  /** Kind of the object the event was on; absent when no object is behind it, as for a retry. */
+  /** Kind of the object the event was on; absent if there is no object, as for a retry. */
   readonly kind?: string
   readonly namespace?: string
   readonly name?: string
@@ -45,12 +47,12 @@ export class ReasonSet {
     else this.#omitted++
   }
 
-  /** In the order they first came. */
+  /** In order of first arrival. */
   get reasons(): readonly Reason[] {
     return [...this.#reasons.values()]
   }
 
-  /** How many further events found no room. May count one reason several times. */
+  /** How many further events were dropped. May count one reason several times. */
   get omitted(): number {
     return this.#omitted
   }

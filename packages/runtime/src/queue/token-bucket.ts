@@ -1,4 +1,4 @@
-/** A limit on how often something may happen, with room for bursts. */
+/** A limit on how often something may happen, with bursts. */
 
 /** Options of {@link TokenBucket}. */
 export interface TokenBucketOptions {
@@ -30,7 +30,7 @@ export class TokenBucket {
     this.#filledAtMs = nowMs
   }
 
-  /** Takes one token and says in how many milliseconds it may be used: 0 when one is there. */
+  /** Takes one token and returns in how many milliseconds it may be used: 0 if one is available. */
   reserve(nowMs: number): number {
     // A clock that was set back must not drain the bucket.
     const elapsedMs = Math.max(0, nowMs - this.#filledAtMs)

@@ -6,12 +6,15 @@ import type { BackoffOptions } from './backoff.ts'
 import type { Reason } from './reason.ts'
 import type { TokenBucketOptions } from './token-bucket.ts'
 
-/** `high` for what a user just changed, `normal` for retries, `low` for resyncs and what was there at the start. */
+/**
+ * `high` for what a user just changed, `normal` for retries, `low` for resyncs and for objects that existed at the
+ * start.
+ */
 export type Priority = 'high' | 'normal' | 'low'
 
 /**
  * How much longer than its true wait a key of this priority counts as having waited. Ageing follows by itself:
- * after a minute even a low key goes before a high one that comes just then, so nothing starves.
+ * after a minute even a low key goes before a high one that has just arrived, so nothing starves.
  */
 export const HEAD_START_MS: Readonly<Record<Priority, number>> = { high: 60_000, normal: 30_000, low: 0 }
 
@@ -24,7 +27,7 @@ export interface WorkQueueOptions<K> {
   readonly random?: () => number
   readonly logger?: Logger
   readonly metrics?: Metrics
-  /** When are two keys the same? Needed for keys that are objects. @default the key itself */
+  /** Identity of a key. Needed for keys that are objects. @default the key itself */
   readonly identify?: (key: K) => string | number
   /** Delays of retries of one key. @default 1 s, doubling up to 5 min, plus up to 10 % */
   readonly backoff?: BackoffOptions
@@ -44,13 +47,13 @@ export interface AddOptions {
   readonly reason?: Reason
   /** @default 'high' */
   readonly priority?: Priority
-  /** Not before this has passed. @default 0 */
+  /** Delay in milliseconds. @default 0 */
   readonly delayMs?: number
-  /** Leave a key that waits for its retry waiting: a resync must not defeat the backoff. @default false */
+  /** Do not run a key early that waits for its retry: a resync must not defeat the backoff. @default false */
   readonly respectBackoff?: boolean
 }
 
-/** A key handed to a worker, who gives it back with {@link WorkQueue.done}. */
+/** A key taken by a worker, which returns it with {@link WorkQueue.done}. */
 export interface WorkItem<K> {
   readonly key: K
   /** Why it is worked on, oldest first. */
@@ -59,6 +62,6 @@ export interface WorkItem<K> {
   readonly omittedReasons: number
   /** Failures in a row before this run. */
   readonly failures: number
-  /** How long it was ready before a worker came. */
+  /** How long it was ready before a worker took it. */
   readonly waitedMs: number
 }

@@ -13,10 +13,10 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 4_000 }) }),
 )
 
-/** What a key is owed: the earliest time asked for since its last run began. */
+/** When a key is due: the earliest time requested since its last run began. */
 type Owed = Map<string, number>
 
-test('every key asked for runs once, not too early, never twice at a time, whatever the order of events', async () => {
+test('every requested key runs once, not too early, never twice at a time, whatever the order of events', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
       const clock = new SimulatedClock({ startMs: 0, settle: async () => undefined })
@@ -29,7 +29,7 @@ test('every key asked for runs once, not too early, never twice at a time, whate
       const takeOne = async () => {
         if (queue.depth === 0) return
         const item = await queue.take()
-        if (item === undefined) throw new Error('take answered nothing although a key was ready')
+        if (item === undefined) throw new Error('take returned nothing although a key was ready')
         expect(running.map((other) => other.key)).not.toContain(item.key)
         expect(clock.now()).toBeGreaterThanOrEqual(owed.get(item.key) ?? Infinity)
         owed.delete(item.key)
@@ -59,7 +59,7 @@ test('every key asked for runs once, not too early, never twice at a time, whate
         else if (action.do === 'done') giveBack(action.which, action.outcome)
         else await clock.advance(action.ms)
       }
-      // Whatever is owed runs in the end, and then the queue holds nothing at all.
+      // Every request runs in the end, and then the queue is empty.
       for (let turn = 0; turn < 20 && (owed.size > 0 || running.length > 0); turn++) {
         while (running.length > 0) giveBack(0, 'forget')
         await clock.advance(300_000)

@@ -18,7 +18,7 @@ async function takeNow(queue: WorkQueue<string>, clock: SimulatedClock): Promise
   return taken
 }
 
-/** Takes and gives back everything that is ready now. */
+/** Takes and completes everything that is ready now. */
 async function runAll(queue: WorkQueue<string>, clock: SimulatedClock): Promise<string[]> {
   const keys: string[] = []
   for (let item = await takeNow(queue, clock); item !== undefined; item = await takeNow(queue, clock)) {
@@ -29,7 +29,7 @@ async function runAll(queue: WorkQueue<string>, clock: SimulatedClock): Promise<
 }
 
 describe('one run per key', () => {
-  test('a key added three times is handed out once, with the reasons of all three', async () => {
+  test('a key added three times runs once, with the reasons of all three', async () => {
     const { clock, queue } = setUp()
     queue.add('a', { reason: { event: 'added', kind: 'WebApp', namespace: 'ns', name: 'a' } })
     queue.add('a', { reason: { event: 'modified', kind: 'Deployment', namespace: 'ns', name: 'a' } })
@@ -39,7 +39,7 @@ describe('one run per key', () => {
     expect(await takeNow(queue, clock)).toBeUndefined()
   })
 
-  test('a key added while it runs is not handed out until it is done, then once', async () => {
+  test('a key added while it runs does not run until it is done, then once', async () => {
     const { clock, queue } = setUp()
     queue.add('a')
     const first = await takeNow(queue, clock)
@@ -50,7 +50,7 @@ describe('one run per key', () => {
     expect(await runAll(queue, clock)).toEqual(['a'])
   })
 
-  test('giving an item back twice does not free the run that followed', async () => {
+  test('completing an item twice does not free the run that followed', async () => {
     const { clock, queue } = setUp()
     queue.add('a')
     const first = await takeNow(queue, clock)
@@ -97,7 +97,7 @@ describe('one run per key', () => {
 })
 
 describe('delays', () => {
-  test('a delayed key is handed out exactly when its time comes', async () => {
+  test('a delayed key runs exactly when it is due', async () => {
     const { clock, queue } = setUp()
     queue.add('a', { delayMs: 30_000 })
     await clock.advance(29_999)
@@ -149,7 +149,7 @@ describe('delays', () => {
     expect(longest.length).toBeLessThan(10)
   })
 
-  test('a delay asked for during a run holds after it', async () => {
+  test('a delay requested during a run applies after it', async () => {
     const { clock, queue } = setUp()
     queue.add('a')
     const item = await takeNow(queue, clock)
@@ -180,7 +180,7 @@ describe('retries', () => {
     expect(delays.map((ms) => ms / 1_000)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
   })
 
-  test('add at most a tenth of jitter, so the promised delays stay visible', async () => {
+  test('add at most a tenth of jitter, so the documented delays stay visible', async () => {
     const { clock, queue } = setUp({ random: () => 0.999 })
     queue.add('a')
     expect(await failOnce(queue, clock)).toBe(1_100)
@@ -197,7 +197,7 @@ describe('retries', () => {
     expect(await failOnce(queue, clock)).toBe(1_000)
   })
 
-  test('wait as long as a server asked for', async () => {
+  test('wait as long as a server asks', async () => {
     const { clock, queue } = setUp()
     queue.add('a')
     const item = await takeNow(queue, clock)
@@ -229,7 +229,7 @@ describe('retries', () => {
     expect(await runAll(queue, clock)).toEqual(['b'])
   })
 
-  test('an event during a failing run makes the key run again at once', async () => {
+  test('an event during a failing run makes the key run again immediately', async () => {
     const { clock, queue } = setUp()
     queue.add('a')
     const item = await takeNow(queue, clock)
@@ -267,7 +267,7 @@ describe('priorities', () => {
 })
 
 describe('shutdown', () => {
-  test('stopping ends every waiting take and drops what waits', async () => {
+  test('stopping ends every waiting take and drops waiting keys', async () => {
     const { clock, queue } = setUp()
     const waiting = queue.take()
     queue.stop()
@@ -277,7 +277,7 @@ describe('shutdown', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  test('draining returns what is ready, drops what is delayed and resolves when the last item is done', async () => {
+  test('draining returns ready keys, drops delayed ones and resolves when the last item is done', async () => {
     const { clock, queue } = setUp()
     queue.add('ready')
     queue.add('later', { delayMs: 1_000 })
@@ -289,7 +289,7 @@ describe('shutdown', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  test('draining names what is still being worked on when its time is over', async () => {
+  test('draining returns the keys still in progress at its deadline', async () => {
     const { clock, queue } = setUp()
     queue.add('stuck')
     await takeNow(queue, clock)
@@ -298,7 +298,7 @@ describe('shutdown', () => {
     expect(clock.now()).toBe(10_000)
   })
 
-  test('draining stops at once when its signal aborts', async () => {
+  test('draining stops immediately when its signal aborts', async () => {
     const { clock, queue } = setUp()
     queue.add('stuck')
     await takeNow(queue, clock)

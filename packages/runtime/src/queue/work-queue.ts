@@ -9,7 +9,7 @@ import { type Reason, ReasonSet } from './reason.ts'
 import { TokenBucket } from './token-bucket.ts'
 import { type AddOptions, HEAD_START_MS, type Priority, type WorkItem, type WorkQueueOptions } from './work-item.ts'
 
-/** What waits for a key: at most one request per key, for the earliest time anybody asked for. */
+/** The pending request of a key: at most one, for the earliest requested time. */
 interface Pending<K> {
   readonly state: KeyState<K>
   readonly reasons: ReasonSet
@@ -35,9 +35,9 @@ interface KeyState<K> {
  * The queue between events and workers.
  *
  * *Guarantees*: a key is never worked on twice at once; a key added while it is worked on runs once more after; a
- * key added several times runs once, at the earliest of the times asked for and with the highest of the
- * priorities; a run answers every request made before it began, also those for later: whoever works on a key asks
- * again for the time it needs.
+ * key added several times runs once, at the earliest of the requested times and with the highest of the
+ * priorities; a run satisfies every request made before it began, also those for later: a worker that needs
+ * a later run requests it again.
  *
  * @example
  * const queue = new WorkQueue<string>({ name: 'webapp' })
@@ -109,7 +109,7 @@ export class WorkQueue<K> {
   }
 
   /**
-   * Asks for a run of `key`. Does nothing after the queue was stopped.
+   * Requests a run of `key`. Does nothing after the queue was stopped.
    *
    * @returns false when the key was rejected because the queue is stopped or full.
    */
@@ -122,7 +122,7 @@ export class WorkQueue<K> {
   }
 
   /**
-   * Asks for another run after a failure, with the key's backoff and the overall limit.
+   * Requests another run after a failure, with the key's backoff and the overall limit.
    *
    * @param options.minDelayMs wait at least this long, such as a server's `Retry-After`. @default 0
    * @returns the delay in milliseconds.
@@ -156,7 +156,7 @@ export class WorkQueue<K> {
   }
 
   /**
-   * The next key to work on, as soon as there is one; `undefined` once the queue is stopped.
+   * The next key to work on, as soon as one is ready; `undefined` once the queue is stopped.
    *
    * *Errors*: the signal's reason when it aborts first.
    */
@@ -182,7 +182,7 @@ export class WorkQueue<K> {
     })
   }
 
-  /** Gives a key back after work, whatever came of it. A second call for the same item does nothing. */
+  /** Completes an item, whatever the outcome. A second call for the same item does nothing. */
   done(item: WorkItem<K>): void {
     const state = this.#states.get(this.#identify(item.key))
     if (state?.running?.item !== item) return
@@ -198,7 +198,7 @@ export class WorkQueue<K> {
     this.#announceEmpty()
   }
 
-  /** Rejects further keys, drops what waits, ends every `take`. Items in progress may still be completed. */
+  /** Rejects further keys, drops waiting keys, ends every `take`. Items in progress may still be completed. */
   stop(): void {
     this.#phase = 'stopped'
     this.#dropDelayed()
@@ -214,10 +214,10 @@ export class WorkQueue<K> {
   }
 
   /**
-   * Rejects further keys, lets workers finish what is ready or in progress, then stops. Delayed keys are dropped: the next
-   * start reconciles everything anyway.
+   * Rejects further keys, lets workers finish ready keys and items in progress, then stops. Delayed keys are dropped:
+   * the next start reconciles everything anyway.
    *
-   * @returns the keys still being worked on when `timeoutMs` was over; empty when all was finished.
+   * @returns the keys still in progress after `timeoutMs`; empty if everything finished.
    *
    * *Errors*: the signal's reason when it aborts first; the queue is stopped then, too.
    */
@@ -311,7 +311,7 @@ export class WorkQueue<K> {
     this.#wakeTakers()
   }
 
-  /** After the current burst of adds, so that several events about one key in one go are one run. */
+  /** After the current burst of adds, so that several events for one key cause one run. */
   #wakeTakers(): void {
     if (this.#isWaking || this.#takers.length === 0) return
     this.#isWaking = true
@@ -356,7 +356,7 @@ export class WorkQueue<K> {
     for (const { state } of this.#delayed.clear()) state.pending = undefined
   }
 
-  /** A key without work, request or failure is forgotten, so that the queue holds only what matters now. */
+  /** A key without work, request or failure is forgotten, so that the queue does not grow. */
   #discardIdle(state: KeyState<K>): void {
     if (state.pending === undefined && state.running === undefined && state.failures === 0) {
       this.#states.delete(state.id)

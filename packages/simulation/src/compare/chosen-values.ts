@@ -1,4 +1,7 @@
-/** Values that are drawn anew in every run: generated names, keys, ports. Two runs with different seeds give them away. */
+/**
+ * Values that are generated anew in every run: generated names, keys, ports. Two runs with different seeds give them
+ * away.
+ */
 import type { PlainObject } from '../operator-under-test.ts'
 import { changedFields } from './difference.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -16,8 +19,8 @@ const SEPARATOR = /[^a-zA-Z0-9]/
 /**
  * What is drawn at random in the runs of one operator.
  *
- * Objects with drawn names are matched by their owners and by the rest of their names; what refers to them by name follows.
- * Fields with drawn values are compared by their being there.
+ * Objects with drawn names are matched by their owners and by the rest of their names; what refers to them by name
+ * follows. Fields with drawn values are compared by their being there.
  */
 export class ChosenValues {
   /** Nothing is drawn. */
@@ -114,7 +117,9 @@ export class ChosenValues {
   }
 }
 
-/** Pairs what only one of the two has, by resource, namespace and owner; where the numbers agree, the names were drawn. */
+/**
+ * Pairs what only one of the two has, by resource, namespace and owner; where the numbers agree, the names were drawn.
+ */
 function namesDrawn(one: Snapshot, other: Snapshot): readonly NameRule[] {
   const groups = (snapshot: Snapshot, without: Snapshot) =>
     Map.groupBy(
@@ -127,7 +132,7 @@ function namesDrawn(one: Snapshot, other: Snapshot): readonly NameRule[] {
     if (partners.length !== objects.length) return []
     const ids = [...objects, ...partners].map(([id]) => partsOf(id))
     const [{ resource, namespace } = { resource: '', namespace: '' }] = ids
-    // Objects with different stems are told apart by them.
+    // Objects with different stems are distinguished by them.
     const stems = new Set(ids.map(({ name }) => stemOf(name)))
     const isByStem = [...stems].every((stem) => {
       const count = (of: readonly (readonly [string, PlainObject])[]) =>

@@ -16,7 +16,7 @@ export interface Baseline {
   readonly creates: ReadonlyMap<string, number>
   readonly deletes: ReadonlyMap<string, number>
   readonly managedWrites: number
-  /** What is drawn anew in every run. */
+  /** What is generated anew in every run. */
   readonly chosen: ChosenValues
 }
 

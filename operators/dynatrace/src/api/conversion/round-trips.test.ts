@@ -10,7 +10,7 @@ import { convertDynaKube, convertEdgeConnect } from './convert.ts'
 
 const RUNS = { numRuns: 60 }
 
-/** Conditions are told apart by type in the stored version only; older lists with duplicates cannot be stored. */
+/** Conditions are distinguished by type in the stored version only; older lists with duplicates cannot be stored. */
 function withDistinctConditions<T extends object>(object: T): T {
   const { status } = object as { readonly status?: { readonly conditions?: readonly { readonly type: string }[] } }
   if (!status?.conditions) return object

@@ -39,7 +39,7 @@ const projected = group(
         serviceAccountToken: group(
           {
             path: requiredText('The file.'),
-            audience: text("Whom the token is for; the cluster's own API when left out."),
+            audience: text("The audience of the token; the cluster's own API when left out."),
             expirationSeconds: int64('How long the token is good for; it is renewed before it ends.'),
           },
           'A token of the service account of the pod.',

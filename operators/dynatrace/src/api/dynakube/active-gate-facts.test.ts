@@ -28,7 +28,7 @@ describe('the ActiveGate of a DynaKube', () => {
     expect(hasActiveGate(dynakube({ activeGate: { capabilities: [] }, kspm: {} }))).toBe(false)
   })
 
-  it('tells its container what to do in the order of the user, then what features add', () => {
+  it('passes capabilities to its container in the order of the user, then those that features add', () => {
     const object = dynakube({
       activeGate: { capabilities: ['dynatrace-api', 'routing'], replicas: 3 },
       telemetryIngest: {},
@@ -43,7 +43,7 @@ describe('the ActiveGate of a DynaKube', () => {
     ])
   })
 
-  it('does not tell its container of capabilities that there are not', () => {
+  it('does not pass unknown capabilities to its container', () => {
     expect(capabilityArguments(withCapabilities('routing', 'constructor', 'telepathy'))).toEqual(['MSGrouter'])
   })
 

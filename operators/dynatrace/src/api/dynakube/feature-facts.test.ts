@@ -41,7 +41,7 @@ describe('features of a DynaKube', () => {
     expect(hasOtlpExporter(dynakube({ otlpExporterConfiguration: { signals: { logs: {} } } }))).toBe(true)
   })
 
-  it('enrich only when told to', () => {
+  it('enrich only when enabled', () => {
     expect(hasMetadataEnrichment(dynakube({ metadataEnrichment: {} }))).toBe(false)
     expect(hasMetadataEnrichment(dynakube({ metadataEnrichment: { enabled: true } }))).toBe(true)
   })

@@ -19,7 +19,7 @@ export const claimsNamespaces = (dynakube: DynaKube): boolean =>
 /** Whether pods get anything from a DynaKube. */
 export const changesPods = (dynakube: DynaKube): boolean => claimsNamespaces(dynakube) || hasOtlpExporter(dynakube)
 
-/** Tells whether labels fit a selector: all do when none is given, none when it cannot be evaluated. */
+/** Whether labels fit a selector: all do when none is given, none when it cannot be evaluated. */
 export function labelMatcher(selector: object = {}): (labels: Readonly<Record<string, string>>) => boolean {
   if (selectorProblems(selector, '').length > 0) return () => false
   // What is readable has known operators only.

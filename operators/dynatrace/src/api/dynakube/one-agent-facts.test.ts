@@ -83,7 +83,7 @@ describe('the OneAgent of a DynaKube', () => {
     ).toBeUndefined()
   })
 
-  it('tells namespaces and init resources of the injecting mode', () => {
+  it('returns namespaces and init resources of the injecting mode', () => {
     const namespaceSelector = { matchLabels: { a: 'b' } }
     const object = dynakube({ oneAgent: { applicationMonitoring: { namespaceSelector, initResources: {} } } })
     expect(injectionNamespaceSelector(object)).toBe(namespaceSelector)

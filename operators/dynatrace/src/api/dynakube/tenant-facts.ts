@@ -56,7 +56,7 @@ export function tenantFromApiUrl({ spec }: DynaKube): string {
   if (first === 'e' && tenant && third === 'api') return tenant
   const label = hostname.split('.').find((part) => part !== '')
   if (label) return label
-  throw new TenantUnknownError(`spec.apiUrl "${spec.apiUrl}" does not tell the tenant`)
+  throw new TenantUnknownError(`spec.apiUrl "${spec.apiUrl}" does not contain a tenant id`)
 }
 
 const DEFAULT_THRESHOLD_MINUTES = 15

@@ -3,7 +3,7 @@ import type { DynaKubeSpec } from '../latest.ts'
 
 const image = (name: string) => ({ repository: `registry.example.com/${name}`, tag: '1.2.3' })
 
-/** Images of everything whose image the tenant does not tell. */
+/** Images of everything whose image the tenant does not provide. */
 export const EXAMPLE_TEMPLATES = {
   otelCollector: { imageRef: image('otelc') },
   extensionExecutionController: { imageRef: image('eec') },

@@ -8,7 +8,7 @@ describe('the version of a CRD', () => {
     expect(compareCrdVersions(NAME, '1.8.1', '1.8.1')).toBeUndefined()
   })
 
-  it('is told with a remedy when it is another', () => {
+  it('is reported with a remedy when it differs', () => {
     expect(compareCrdVersions(NAME, '1.8.0', '1.8.1')).toBe(
       `CustomResourceDefinition ${NAME} is of 1.8.0, this operator of 1.8.1; install the CRDs of 1.8.1`,
     )

@@ -8,7 +8,7 @@ export interface Prioritised<T> {
   readonly priority: number
 }
 
-/** Who may override whom. */
+/** Which source overrides which. */
 export const PRIORITY = { operator: 1, derived: 5, user: 10 } as const
 
 /**

@@ -12,7 +12,7 @@ export type Services = Readonly<Record<string, Readonly<Record<string, Method>>>
 
 /** Enough for calls of a few kilobytes; the default would accept 4 MiB. */
 const MAX_MESSAGE_BYTES = 256 * 1024
-/** How long calls may take after the server was told to stop. */
+/** How long calls may take after the server was asked to stop. */
 const STOP_TIMEOUT_MS = 20_000
 
 const asBytes = (bytes: Uint8Array): Buffer => Buffer.from(bytes)
@@ -26,8 +26,8 @@ export interface ServeOptions {
 }
 
 /**
- * Serves until `signal` aborts, then lets running calls finish and removes the socket. A socket file that a killed process
- * left is replaced.
+ * Serves until `signal` aborts, then lets running calls finish and removes the socket. A socket file that a killed
+ * process left is replaced.
  *
  * *Errors*: if the socket cannot be made.
  *

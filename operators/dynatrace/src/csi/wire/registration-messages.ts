@@ -1,7 +1,7 @@
 /** Messages of the kubelet's plugin registration, version 1. */
 import { message, readFields, text, textField } from './protobuf.ts'
 
-/** What a plugin tells about itself. */
+/** What a plugin reports about itself. */
 export interface PluginRegistration {
   readonly type: string
   readonly name: string

@@ -115,7 +115,7 @@ async function tokenKubeconfig(
 async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = AbortSignal.timeout(PATIENCE_MS)
   while (!(await condition())) {
-    if (deadline.aborted) throw new Error(`waited in vain for ${what}`)
+    if (deadline.aborted) throw new Error(`timed out waiting for ${what}`)
     await sleep(50)
   }
 }

@@ -23,7 +23,7 @@ export class UsedRights {
     else this.#used.add(`${namespace === this.#namespace ? 'Role' : 'ClusterRole'} ${text}`)
   }
 
-  /** What was asked for in vain. */
+  /** Requests that were denied. */
   get refusals(): readonly string[] {
     return [...this.#refusals].sort()
   }

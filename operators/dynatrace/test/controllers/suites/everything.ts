@@ -151,7 +151,7 @@ export function everythingSuite(at: () => ControllersStage): void {
       const gone = ['extension', 'sql-ext', 'telemetry', 'otel', 'otlp', 'kspm', 'node-config']
       const kept = EVERYTHING.filter((name) => !gone.some((part) => name.includes(part)))
       await at().edit('full', { extensions: null, telemetryIngest: null, kspm: null })
-      // Gateways that no longer keep telemetry need no storage: their StatefulSet is made anew.
+      // Gateways that no longer keep telemetry need no storage: their StatefulSet is recreated.
       await expect.poll(names, { timeout: PATIENCE_MS }).toEqual(kept)
       await until('the phase Running', at().hasPhase('full', 'Running'))
     })

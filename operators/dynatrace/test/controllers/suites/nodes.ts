@@ -22,7 +22,7 @@ export function nodesSuite(at: () => ControllersStage): void {
         const { status } = await at().read('full')
         return status?.oneAgent?.instances?.[node] !== undefined
       })
-      // A node says something every now and then; here it is told to.
+      // Nodes send heartbeats; here the test sends one.
       await client.patch(
         Nodes,
         { name: node },

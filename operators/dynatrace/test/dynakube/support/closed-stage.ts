@@ -21,7 +21,7 @@ const key: ObjectKey = { namespace: NAMESPACE, name: 'cluster' }
 export type Plain = Readonly<Record<string, unknown>>
 
 /**
- * Sets the stage: namespaces `dynatrace` and `shop`, tokens, and the operator at work.
+ * Sets the stage: namespaces `dynatrace` and `shop`, tokens, and the operator running.
  *
  * @param options `hasPods`: whether workloads get pods, which takes more time; without them nothing ever gets ready
  */
@@ -89,8 +89,8 @@ export class ClosedStage implements AsyncDisposable {
   }
 
   /**
-   * Kills the operator as soon as the server has carried out its next write, before it hears of that. Writes that change
-   * nothing do not count: a new operator applies some objects once to learn how the server rewrites them.
+   * Kills the operator as soon as the server has carried out its next write, before it hears of that. Writes that
+   * change nothing do not count: a new operator applies some objects once to learn how the server rewrites them.
    */
   killAfterNextWrite(): void {
     const versions = new Map<number, unknown>()

@@ -12,7 +12,7 @@ const RESOURCES = [
   'statefulsets.apps',
 ] as const
 
-/** Annotations that tell how an object came to be. */
+/** Annotations about the history of an object. */
 const HISTORY = new Set([
   'reeve.dev/created-from',
   'deployment.kubernetes.io/revision',

@@ -55,10 +55,10 @@ export interface Stage extends AsyncDisposable {
 }
 
 /**
- * Sets the stage: a cluster with three nodes, the CRDs, trust, tokens for each tenant, and the controller at work.
+ * Sets the stage: a cluster with three nodes, the CRDs, trust, tokens for each tenant, and the controller running.
  *
  * @param tenants one for each DynaKube, which has the same name
- * @param options what the operator is told differently
+ * @param options options of the operator that differ from the defaults
  */
 export async function setStage(
   tenants: readonly string[],
@@ -93,7 +93,7 @@ export async function setStage(
     ...options,
   })
   const running = manager.run(stop.signal)
-  // A failure is the test's business when the stage is closed; until then it must not be unhandled.
+  // A failure is reported when the stage is closed; until then it must not be unhandled.
   running.catch(() => undefined)
   const read = (name: string) => client.get(DynaKubes, { namespace: NAMESPACE, name })
   const edit = (name: string, patch: Readonly<Record<string, unknown>>) =>
@@ -101,7 +101,7 @@ export async function setStage(
   async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
     const deadline = systemClock.now() + PATIENCE_MS
     while (!(await condition())) {
-      if (systemClock.now() > deadline) throw new Error(`waited in vain for ${what}`)
+      if (systemClock.now() > deadline) throw new Error(`timed out waiting for ${what}`)
       await sleep(20)
     }
   }

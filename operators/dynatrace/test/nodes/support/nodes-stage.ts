@@ -1,4 +1,4 @@
-/** A cluster with nodes, the controller of nodes, and a tenant that it tells about them. */
+/** A cluster with nodes, the controller of nodes, and a tenant to which it reports them. */
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
   type Clock,
@@ -77,7 +77,7 @@ export async function setNodesStage(): Promise<NodesStage> {
   async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
     const deadline = systemClock.now() + PATIENCE_MS
     while (!(await condition())) {
-      if (systemClock.now() > deadline) throw new Error(`waited in vain for ${what}`)
+      if (systemClock.now() > deadline) throw new Error(`timed out waiting for ${what}`)
       await sleep(10)
     }
   }

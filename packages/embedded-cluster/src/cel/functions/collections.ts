@@ -21,7 +21,7 @@ export const size: CelFunction = cheap(
 function listFunction(
   result: CelFunction['result'],
   call: (list: CelList, ...rest: CelValue[]) => CelValue | undefined,
-  /** Steps beyond visiting each item once; anything above `max` is not told apart. */
+  /** Steps beyond visiting each item once; anything above `max` is not distinguished. */
   extraCost: (list: CelList, max: number) => number = () => 0,
 ): CelFunction {
   return {

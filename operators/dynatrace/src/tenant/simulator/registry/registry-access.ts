@@ -42,7 +42,7 @@ export class RegistryAccess {
     this.#random = random
   }
 
-  /** *Errors*: 401 with the challenge that tells how to come back; 403 when that would not help. */
+  /** *Errors*: 401 with a challenge; 403 when authentication would not help. */
   require(call: Call, repository: string | undefined): void {
     if (this.auth === 'none') return
     const { credentials } = call

@@ -1,4 +1,4 @@
-/** What a tenant tells code modules about the processes they run in. */
+/** The configuration of code modules by process, as a tenant serves it. */
 
 /** One setting of the code modules. */
 export interface ProcessModuleProperty {

@@ -10,7 +10,7 @@ import { CREATED_BY } from '../../../rendering/labels.ts'
 import { INSTANCE_LABEL, instancesOf } from './map-namespaces.ts'
 import { copiesOf } from './source-secret.ts'
 
-/** Tells the webhook for namespaces that this change needs no mapping of its own; the webhook removes it. */
+/** Signals to the namespace webhook that this change needs no mapping; the webhook removes it. */
 export const MAPPED_BY_OPERATOR = 'dynatrace.com/updated-via-operator'
 
 const UPDATED_BY_OPERATOR = { metadata: { annotations: { [MAPPED_BY_OPERATOR]: 'true' } } }
@@ -26,8 +26,8 @@ export const COPIED_SECRETS: readonly string[] = [
 const nameOf = ({ name }: ObjectKey): string => name
 
 /**
- * What a DynaKube has outside its own namespace. Copies go before the label: a namespace says whose copies it has to the
- * last.
+ * What a DynaKube has outside its own namespace. Copies go before the label: a namespace says whose copies it has to
+ * the last.
  */
 export const ELSEWHERE: readonly OwnedElsewhere[] = [
   {

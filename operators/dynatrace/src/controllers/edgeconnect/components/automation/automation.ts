@@ -5,7 +5,7 @@ import { connectAutomation } from '../registration/provision.ts'
 import { provisionContext, registration } from '../registration/registration.ts'
 import { workload } from '../workload/workload.ts'
 
-/** Tells the tenant the token of the configuration, once that is written. */
+/** Sends the token of the configuration to the tenant, once the configuration is written. */
 export const automation: EdgeConnectComponent = {
   name: 'automation',
   needs: [registration, workload],

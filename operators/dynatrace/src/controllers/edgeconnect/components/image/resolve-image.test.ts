@@ -24,7 +24,7 @@ interface World {
   readonly answer?: () => Promise<string>
 }
 
-/** Resolves in a namespace with the given Secrets; tells what registries were asked, and what was warned of. */
+/** Resolves in a namespace with the given Secrets; returns which registries were called, and the warnings. */
 async function resolve(spec: Partial<EdgeConnectSpec>, status: EdgeConnectStatus = {}, world: World = {}) {
   const asked: { readonly image: string; readonly options: RegistryClientOptions }[] = []
   const warnings: unknown[] = []

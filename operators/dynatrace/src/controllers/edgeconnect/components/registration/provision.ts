@@ -133,7 +133,7 @@ const connectionOf = ({ metadata, status }: EdgeConnect) => ({
   uid: status?.kubeSystemUID ?? '',
 })
 
-/** Tells the tenant with which token workflows reach the Kubernetes API through the EdgeConnect. */
+/** Sends the tenant the token with which workflows reach the Kubernetes API through the EdgeConnect. */
 export async function connectAutomation(
   edgeConnect: EdgeConnect,
   token: string,
