@@ -62,6 +62,19 @@ test('an error is logged with its name, code, cause and stack', async () => {
   })
 })
 
+test('an expected error under `err` keeps its class and cause and has no stack', async () => {
+  class LeaseLostError extends Error {
+    readonly code = 'LEASE_LOST'
+    override readonly name = 'LeaseLostError'
+  }
+  const { logger, records } = await capture()
+  logger.warn({ err: new LeaseLostError('lost the lease', { cause: new Error('timed out') }) }, 'stopping')
+  const { err } = records()[0] as { err: Record<string, unknown> }
+  expect(err).toMatchObject({ type: 'LeaseLostError', code: 'LEASE_LOST', cause: { message: 'timed out' } })
+  expect(err).not.toHaveProperty('stack')
+  expect(err.message).toBe('lost the lease')
+})
+
 test('pretty lines are for people', async () => {
   const { logger, lines } = await capture({ pretty: true })
   logger.info({ namespace: 'shop', note: 'two words', count: 2 }, 'created deployment')

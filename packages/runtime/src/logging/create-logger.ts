@@ -55,6 +55,8 @@ export async function createLogger(options: LoggerOptions = {}): Promise<LevelLo
       level: 'debug',
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      // Fields arrive redacted: pino's own serializer would take such an error for one of class Object with a stack.
+      serializers: { err: (error: unknown) => error },
     },
     stream,
   )
