@@ -76,8 +76,7 @@ export function metadataOf(pod: PodAttributes, container: ContainerAttributes): 
  * The image of a container, as `registry/repository:tag@digest` without the parts that are not known.
  *
  * @example
- * imageOf({ 'container_image.repository': 'php', 'container_image.tags': 'fpm', 'k8s.container.name': 'app' }) //
- * 'php:fpm'
+ * imageOf({ 'container_image.repository': 'php', 'container_image.tags': 'fpm', 'k8s.container.name': 'app' }) // 'php:fpm'
  */
 export function imageOf(container: ContainerAttributes): string {
   const registry = container['container_image.registry']

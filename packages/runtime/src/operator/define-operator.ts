@@ -130,15 +130,15 @@ export interface OperatorDefinition<Primaries extends readonly Reportable[]> {
   readonly name: string
   readonly controllers: { readonly [I in keyof Primaries]: ControllerDefinition<Primaries[I]> }
   /**
-   * Rights that do not follow from its controllers, such as to impersonate. Part of {@link Operator.rbac}. @default
-   * none
+   * Rights that do not follow from its controllers, such as to impersonate. Part of {@link Operator.rbac}.
+   * @default none
    */
   readonly rules?: readonly ExtraRule[]
   /** Served when the operator is created with `webhook`. */
   readonly webhooks?: readonly WebhookRoute[]
   /**
-   * The CRDs of its resources, such as `crdManifest(GreetingCrd)`. Known to {@link Operator.crds} and plans. @default
-   * none
+   * The CRDs of its resources, such as `crdManifest(GreetingCrd)`. Known to {@link Operator.crds} and plans.
+   * @default none
    */
   readonly crds?: readonly CustomResourceDefinition[]
 }
@@ -181,7 +181,7 @@ export interface Operator<Primaries extends readonly Reportable[]> {
    * where POD_NAMESPACE is set, as it is inside a cluster.
    */
   run(options?: RunOperatorOptions): Promise<number>
-  /** Its controllers, Created for each call: for tools that run them by themselves, such as plans. */
+  /** New controllers for each call: for tools that run them by themselves, such as plans. */
   describe(): readonly DescribedController[]
   /** The roles that it needs. */
   rbac(options?: RbacOptions): RbacRoles
@@ -240,7 +240,7 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
   }
   // Each is used with the resource it names, whatever its type.
   const definitions = definition.controllers as readonly ControllerDefinition<Reportable>[]
-  // Created for each operator that is created: the engine remembers what it has seen, and two must not share that.
+  // New for each operator: the engine remembers what it has seen, and two must not share that.
   const describe = () => definitions.map((one) => settingsOf(name, one))
   const settings = describe()
   const twice = settings.find((one, at) => settings.findIndex((other) => other.name === one.name) !== at)
