@@ -13,13 +13,12 @@ export { type DesiredObject, desired } from './engine/desired-object.ts'
 export type { Occurrence } from './events/event-series.ts'
 export { createLogger } from './logging/create-logger.ts'
 export { type Logger, silentLogger } from './logging/logger.ts'
+export { watch, withDependencies } from './operator/controller-definition.ts'
 export {
   type CreatedOperator,
   defineOperator,
   type Operator,
   type OperatorOptions,
-  watch,
-  withDependencies,
 } from './operator/define-operator.ts'
 export { RuntimeError } from './runtime-error.ts'
 export { formatTime } from './timestamp.ts'

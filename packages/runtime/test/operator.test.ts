@@ -1,6 +1,15 @@
 import { crdManifest, defineCrd } from '@reeve/crd'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
-import { ConfigMaps, CustomResourceDefinitions, createClient, Events, type KubeClient, Secrets } from '@reeve/kube'
+import {
+  ConfigMaps,
+  CustomResourceDefinitions,
+  createClient,
+  Events,
+  type KubeClient,
+  Namespaces,
+  Nodes,
+  Secrets,
+} from '@reeve/kube'
 import { defineOperator, desired, watch } from '@reeve/runtime'
 import { Cache, stripManagedFields } from '@reeve/runtime/cache'
 import { reconcileComponents } from '@reeve/runtime/components'
@@ -129,6 +138,79 @@ describe('an operator', () => {
       ['default', expect.not.arrayContaining([inShop])],
       ['shop', [inShop]],
     ])
+  })
+
+  it('needs rights by name on what it selects by name, and only to patch what belongs to others', () => {
+    const { clusterRole } = defineOperator({
+      name: 'o',
+      lease: 'o-lock',
+      controllers: [
+        {
+          for: Notes,
+          reads: ['first', 'second'].map((name) => ({ resource: Secrets, fieldSelector: `metadata.name=${name}` })),
+          watches: [watch({ resource: Namespaces, map: () => [] })],
+          elsewhere: [
+            { resource: Secrets, label: 'note', labelValue: ({ name }) => name },
+            { resource: Namespaces, label: 'note', labelValue: ({ name }) => name, release: () => ({}) },
+          ],
+          render: () => [],
+        },
+      ],
+    }).rbac()
+    expect(clusterRole.rules?.slice(2, 5)).toEqual([
+      { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch', 'patch'] },
+      {
+        apiGroups: [''],
+        resources: ['secrets'],
+        verbs: ['get', 'list', 'watch', 'patch', 'delete'],
+        resourceNames: ['first', 'second'],
+      },
+      { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+    ])
+  })
+
+  it('needs for a function of its own what it caches, and the Lease that it names', () => {
+    const reconcile = async () => undefined
+    const { clusterRole, roles } = defineOperator({
+      name: 'o',
+      lease: 'o-lock',
+      controllers: [{ for: Notes, reads: [Nodes], reconcile, failureEvents: false }],
+    }).rbac()
+    expect(clusterRole.rules).toEqual([
+      { apiGroups: ['example.com'], resources: ['notes'], verbs: ['list', 'watch'] },
+      { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] },
+    ])
+    expect(roles[0]?.rules?.[1]?.resourceNames).toEqual(['o-lock'])
+  })
+
+  it('checks a resource before each reconcile, and records events under the name of the controller', async () => {
+    const checkedNames: (string | undefined)[] = []
+    const { manager } = defineOperator({
+      name: 'notes',
+      controllers: [
+        {
+          for: Notes,
+          eventSource: 'note-controller',
+          before: async ({ object }) => {
+            checkedNames.push(object?.metadata.name)
+            throw new Error('the CRD is of another release')
+          },
+          render: () => [],
+        },
+      ],
+    }).create({ client, clock })
+    const running = manager.run(stop.signal)
+    await declare('hi')
+    await clock.advance(500)
+    const { items } = await client.listAll(Events)
+    expect(items.map(({ message, source }) => [message, source?.component])).toEqual([
+      ['the CRD is of another release', 'note-controller'],
+    ])
+    await client.delete(Notes, key)
+    await clock.advance(300_000)
+    expect(new Set(checkedNames)).toEqual(new Set(['n']))
+    stop.abort()
+    await clock.runToCompletion(running)
   })
 
   it('is rejected when its definition is invalid', () => {

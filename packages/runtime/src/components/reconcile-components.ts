@@ -120,6 +120,7 @@ export function reconcileComponents<Primary extends Reportable, Dependencies>(
     resource,
     owned,
     elsewhere: elsewhere.map((kind) => kind.resource),
+    released: elsewhere.filter(({ release }) => release !== undefined).map((kind) => kind.resource),
     onDemand: onDemand?.kinds ?? [],
     fieldManager,
     finalizes: components.some(({ finalize }) => finalize !== undefined),

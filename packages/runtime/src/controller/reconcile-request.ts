@@ -52,6 +52,8 @@ export interface EngineFacts {
   readonly owned: readonly Resource[]
   /** Kinds that it renders in other namespaces. */
   readonly elsewhere: readonly Resource[]
+  /** Those of `elsewhere` whose objects belong to others: it only sets fields, and never creates or deletes one. */
+  readonly released: readonly Resource[]
   /** Kinds that it reads when they are needed. */
   readonly onDemand: readonly Resource[]
   readonly fieldManager: string

@@ -1,15 +1,10 @@
 /** Defines an operator: named and described once, and everything else follows. */
-import { type CustomResourceDefinition, connect, type KubeObject, type Resource, type Stored } from '@reeve/kube'
+import { type CustomResourceDefinition, connect } from '@reeve/kube'
 import type { Cache } from '../cache/cache.ts'
-import type { AnyComponent, Reportable, ResolveContext } from '../components/component.ts'
-import { type ComponentOptions, reconcileComponents } from '../components/reconcile-components.ts'
-import type { Waiting } from '../components/waiting.ts'
+import type { Reportable } from '../components/component.ts'
 import { Controller } from '../controller/controller.ts'
-import type { ControllerOptions } from '../controller/controller-options.ts'
 import type { ReconcileRecord } from '../controller/reconcile-record.ts'
-import type { Reconcile } from '../controller/reconcile-request.ts'
-import { asSource, type MappedSource, type Source } from '../controller/sources.ts'
-import type { DesiredObject } from '../engine/desired-object.ts'
+import { recorderFor } from '../events/event-recorder.ts'
 import { createLogger } from '../logging/create-logger.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Manager } from '../manager/manager.ts'
@@ -18,6 +13,8 @@ import type { BackoffOptions } from '../queue/backoff.ts'
 import { RuntimeError } from '../runtime-error.ts'
 import type { WebhookRoute } from '../webhooks/webhook-route.ts'
 import { addWebhooks, type WebhookOptions, type Webhooks } from './add-webhooks.ts'
+import type { ControllerDefinition } from './controller-definition.ts'
+import { type DescribedController, describedOf, given, settingsOf } from './controller-settings.ts'
 import { type OperatorFrameOptions, operatorFrame } from './operator-frame.ts'
 import { type ExtraRule, type RbacOptions, type RbacRoles, rolesOf } from './rbac.ts'
 import {
@@ -29,98 +26,6 @@ import {
   withConversion,
 } from './webhook-manifests.ts'
 
-/** Settings of a controller that have good defaults. */
-type Tuning<Primary extends KubeObject> = Pick<
-  ControllerOptions<Primary>,
-  | 'reads'
-  | 'namespaces'
-  | 'concurrency'
-  | 'timeoutMs'
-  | 'resyncMs'
-  | 'graceMs'
-  | 'backoff'
-  | 'onReconcile'
-  | 'failureEvents'
->
-
-/** Options of every controller. */
-interface ControllerBase<Primary extends Reportable> extends Tuning<Primary> {
-  /** Names it in logs and metrics. @default the kind in lower case */
-  readonly name?: string
-  /** The resource that it reconciles. */
-  readonly for: Resource<Primary> | Source<Primary>
-  /**
-   * The kinds that it renders. A change of an object is a reconcile of its owner; what is owned and no longer rendered
-   * is pruned. Give Secrets and ConfigMaps with a selector or a namespace.
-   */
-  readonly owns?: readonly (Resource | Source<KubeObject>)[]
-  /** Other kinds, with the resources that a change concerns: see {@link watch}. */
-  readonly watches?: readonly MappedSource<KubeObject>[]
-  /**
-   * Whether `plan` may run it, on a copy of the cluster. Everything that it does outside the cluster must be harmless.
-   * @default true for `render` and for components without `resolve`, which cannot act outside the cluster; false
-   * otherwise
-   */
-  readonly plannable?: boolean
-}
-
-/** Options of the engine that do not follow from the rest. */
-type EngineSettings<Primary extends Reportable, Dependencies> = Pick<
-  ComponentOptions<Primary, Dependencies>,
-  'elsewhere' | 'onDemand' | 'finalizer' | 'conflicts' | 'report'
->
-
-/** A controller of components. */
-export interface ComponentController<Primary extends Reportable>
-  extends ControllerBase<Primary>,
-    EngineSettings<Primary, undefined> {
-  /** Its features. For those that work with clients or settings from outside, see {@link withDependencies}. */
-  readonly components: readonly AnyComponent<Primary>[] | ComponentSet<Primary>
-}
-
-/** Components together with what they depend on. */
-export interface ComponentSet<Primary extends Reportable> {
-  readonly list: readonly AnyComponent<Primary, never>[]
-  readonly dependencies: unknown
-}
-
-/**
- * Passes dependencies to every component of a list: clients of other services, settings.
- *
- * @example
- * components: withDependencies(translator, [translation, echo])
- */
-export function withDependencies<Primary extends Reportable, Dependencies>(
-  dependencies: Dependencies,
-  list: readonly AnyComponent<Primary, Dependencies>[],
-): ComponentSet<Primary> {
-  return { list: list as readonly AnyComponent<Primary, never>[], dependencies }
-}
-
-/** A controller of one pure function, for a resource with a single feature. */
-export interface RenderController<Primary extends Reportable>
-  extends ControllerBase<Primary>,
-    EngineSettings<Primary, undefined> {
-  /** The objects that should exist. Pure. */
-  render(primary: Stored<Primary>): readonly DesiredObject[]
-  /**
-   * Undoes what the garbage collector cannot reach before the resource is deleted. Must be idempotent; `waiting` keeps
-   * the resource. A failure is shown in the condition `Stalled` and by a Warning event. @default nothing to undo
-   */
-  finalize?(context: ResolveContext<Primary>): Promise<Waiting | undefined>
-}
-
-/** A controller with a reconcile function of its own. */
-export interface FunctionController<Primary extends Reportable> extends ControllerBase<Primary> {
-  readonly reconcile: Reconcile<Primary>
-}
-
-/** One controller of an operator. */
-export type ControllerDefinition<Primary extends Reportable> =
-  | ComponentController<Primary>
-  | RenderController<Primary>
-  | FunctionController<Primary>
-
 /** An operator as its author describes it. */
 export interface OperatorDefinition<Primaries extends readonly Reportable[]> {
   /**
@@ -128,6 +33,8 @@ export interface OperatorDefinition<Primaries extends readonly Reportable[]> {
    * change once objects exist.
    */
   readonly name: string
+  /** The name of the Lease of its leader. @default the name of the operator */
+  readonly lease?: string
   readonly controllers: { readonly [I in keyof Primaries]: ControllerDefinition<Primaries[I]> }
   /**
    * Rights that do not follow from its controllers, such as to impersonate. Part of {@link Operator.rbac}.
@@ -194,19 +101,6 @@ export interface Operator<Primaries extends readonly Reportable[]> {
   crds(location?: WebhookLocation): readonly CustomResourceDefinition[]
 }
 
-/** A controller as a plan needs it. */
-export interface DescribedController {
-  readonly name: string
-  readonly resource: Resource<Reportable>
-  readonly owns: readonly Source<KubeObject>[]
-  readonly watches: readonly Source<KubeObject>[]
-  readonly reads: readonly Source<KubeObject>[]
-  /** Kinds that it reads when they are needed. */
-  readonly onDemand: readonly Resource[]
-  readonly isPlannable: boolean
-  readonly reconcile: Reconcile<Reportable>
-}
-
 /** The definition of an operator is invalid. Thrown when it is defined. */
 export class OperatorDefinitionError extends RuntimeError {
   override readonly name = 'OperatorDefinitionError'
@@ -234,7 +128,7 @@ const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 export function defineOperator<const Primaries extends readonly Reportable[]>(
   definition: OperatorDefinition<Primaries>,
 ): Operator<Primaries> {
-  const { name, webhooks: routes = [], crds = [] } = definition
+  const { name, lease = name, webhooks: routes = [], crds = [] } = definition
   if (!NAME.test(name)) {
     throw new OperatorDefinitionError(`name "${name}": use lower-case letters, digits and dashes, at most 63`)
   }
@@ -253,44 +147,37 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
     const { namespaces, concurrency, backoff, onReconcile } = options
     const overrides = { namespaces, concurrency, backoff, onReconcile }
     const webhooks = options.webhook && addWebhooks(frame, options.client, routes, options.webhook)
-    const controllers = describe().map((one) => new Controller({ ...one, ...given(overrides) }, environment))
+    const controllers = describe().map(({ eventSource, ...one }) => {
+      const events = eventSource && environment.events && recorderFor(eventSource, environment.events)
+      return new Controller({ ...one, ...given(overrides) }, { ...environment, ...(events && { events }) })
+    })
     manager.add(...controllers)
     return { manager, cache, webhooks, controllers: controllers as CreatedOperator<Primaries>['controllers'] }
   }
   return {
     name,
     create,
-    run: (options = {}) => runOperator(name, create, options),
+    run: (options = {}) => runOperator({ name, lease }, create, options),
     describe: () => describe().map((one, index) => describedOf(one, definitions[index])),
     webhookConfigurations: (options) => webhookConfigurations(name, routes, options),
     crds: (location) => (location === undefined ? crds : crds.map((crd) => withConversion(crd, routes, location))),
     rbac: ({ webhook, ...options } = {}) => {
       const customResourceDefinitions = crds.filter((crd) => isConverted(crd, routes)).flatMap(nameOf)
       const serving = webhook && { customResourceDefinitions, ...webhook }
-      return rolesOf(name, settings, { ...options, ...(serving && { webhook: serving }) }, definition.rules)
+      return rolesOf({ name, lease }, settings, { ...options, ...given({ webhook: serving }) }, definition.rules)
     },
   }
 }
 
-/**
- * A kind to watch, with the resources that a change concerns.
- *
- * @example
- * watches: [watch({ resource: Secrets, namespace: 'shop', map: (secret, cache) => usersOf(secret, cache) })]
- */
-export function watch<T extends KubeObject>(source: MappedSource<T>): MappedSource<KubeObject> {
-  return source as unknown as MappedSource<KubeObject> // it meets only objects of its own resource
-}
-
 async function runOperator(
-  name: string,
+  { name, lease }: { readonly name: string; readonly lease: string },
   create: (options: OperatorOptions) => Pick<CreatedOperator<readonly Reportable[]>, 'manager'>,
   { env = process.env, ...options }: RunOperatorOptions,
 ): Promise<number> {
   const { POD_NAMESPACE: namespace, POD_NAME: instance } = env
   const logger: Logger = options.logger ?? (await createLogger({ level: 'info' }))
   const client = options.client ?? (await connect({ env, fieldManager: name }))
-  const election = namespace === undefined ? {} : { leaderElection: { lease: { namespace, name } } }
+  const election = namespace === undefined ? {} : { leaderElection: { lease: { namespace, name: lease } } }
   try {
     const { manager } = create({ ...election, ...(instance && { instance }), ...options, client, logger })
     return await runUntilSignal((signal) => manager.run(signal), { logger })
@@ -299,92 +186,5 @@ async function runOperator(
   }
 }
 
-/** Everything a controller is made with, with types erased. */
-type ControllerSettings = Omit<ControllerOptions<Reportable>, 'watches'> & {
-  readonly watches: readonly MappedSource<KubeObject>[]
-}
-
-function settingsOf(operator: string, definition: ControllerDefinition<Reportable>): ControllerSettings {
-  const resource = asSource(definition.for).resource
-  const name = definition.name ?? resource.kind.toLowerCase()
-  const reconcile = 'reconcile' in definition ? definition.reconcile : engineOf(operator, resource, definition)
-  const { owns = [], watches = [] } = definition
-  const tuned = given({
-    reads: definition.reads,
-    namespaces: definition.namespaces,
-    concurrency: definition.concurrency,
-    timeoutMs: definition.timeoutMs,
-    resyncMs: definition.resyncMs,
-    graceMs: definition.graceMs,
-    backoff: definition.backoff,
-    onReconcile: definition.onReconcile,
-    failureEvents: definition.failureEvents,
-  })
-  return { ...tuned, name, for: definition.for, owns, watches, reconcile }
-}
-
-function describedOf(
-  { name, for: primary, owns = [], watches, reads = [], reconcile }: ControllerSettings,
-  definition: ControllerDefinition<Reportable> | undefined,
-): DescribedController {
-  return {
-    name,
-    resource: asSource(primary).resource,
-    owns: owns.map((source) => asSource(source)),
-    watches,
-    reads: reads.map((source) => asSource(source)),
-    onDemand: reconcile.engine?.onDemand ?? [],
-    isPlannable: definition?.plannable ?? (definition !== undefined && isHarmless(definition)),
-    reconcile,
-  }
-}
-
-/** Without `resolve` a component sees nothing but the cluster. */
-function isHarmless(definition: ControllerDefinition<Reportable>): boolean {
-  if ('reconcile' in definition) return false
-  return componentsOf(definition).list.every(({ resolve }) => resolve === undefined)
-}
-
-function engineOf(
-  operator: string,
-  resource: Resource<Reportable>,
-  definition: Exclude<ControllerDefinition<Reportable>, FunctionController<Reportable>>,
-): Reconcile<Reportable> {
-  const { owns = [], elsewhere, onDemand, conflicts, report } = definition
-  const { list, dependencies } = componentsOf(definition)
-  return reconcileComponents<Reportable, never>({
-    resource,
-    owned: owns.map((source) => asSource(source).resource),
-    fieldManager: operator,
-    components: list,
-    // Of the type that the components expect: both were given together.
-    dependencies: dependencies as never,
-    finalizer: definition.finalizer ?? `${resource.group}/${operator}`,
-    ...given({ elsewhere, onDemand, conflicts, report }),
-  })
-}
-
-function componentsOf(
-  definition: ComponentController<Reportable> | RenderController<Reportable>,
-): ComponentSet<Reportable> {
-  if (!('components' in definition)) {
-    const { finalize } = definition
-    const only: AnyComponent<Reportable> = {
-      name: 'render',
-      render: ({ primary }) => definition.render(primary),
-      ...(finalize && { finalize: (context) => finalize(context) }),
-    }
-    return withDependencies(undefined, [only])
-  }
-  const { components } = definition
-  return 'list' in components ? components : withDependencies(undefined, components)
-}
-
 const nameOf = ({ metadata: { name } }: CustomResourceDefinition): readonly string[] =>
   name === undefined ? [] : [name]
-
-/** The options that were given. */
-function given<T extends object>(options: T | undefined): { [K in keyof T]?: NonNullable<T[K]> } {
-  const entries = Object.entries(options ?? {}).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> }
-}

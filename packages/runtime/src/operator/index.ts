@@ -1,5 +1,7 @@
 /** @module The front door in full: operators, what they are made of, and the roles they need. */
 export * from './add-webhooks.ts'
+export * from './controller-definition.ts'
+export type { DescribedController } from './controller-settings.ts'
 export * from './define-operator.ts'
 export * from './operator-frame.ts'
 export { type ExtraRule, missingRights, type RbacOptions, type RbacRoles } from './rbac.ts'

@@ -35,6 +35,7 @@ interface Described {
   readonly owns?: readonly (Kind | KindSomewhere)[]
   readonly watches?: readonly KindSomewhere[]
   readonly reads?: readonly (Kind | KindSomewhere)[]
+  readonly failureEvents?: boolean
   readonly reconcile: { readonly engine?: EngineFacts }
 }
 
@@ -43,11 +44,14 @@ type Kind = Pick<Resource, 'group' | 'plural'>
 interface KindSomewhere {
   readonly resource: Kind
   readonly namespace?: string
+  readonly fieldSelector?: string
 }
 
 const somewhere = (kind: Kind | KindSomewhere): KindSomewhere => ('resource' in kind ? kind : { resource: kind })
 
-const READ = ['get', 'list', 'watch']
+/** What an informer needs. */
+const CACHE = ['list', 'watch']
+const READ = ['get', ...CACHE]
 const WRITE = [...READ, 'create', 'patch', 'delete']
 
 /** Verbs on a resource, in a namespace or in all of them. */
@@ -60,19 +64,19 @@ interface Grant {
 }
 
 /**
- * The roles that an operator of this name with these controllers needs.
+ * The roles that an operator of this name, with this Lease and these controllers needs.
  *
  * @example
- * const { clusterRole, roles } = rolesOf('greeter', controllers, { namespace: 'greeter-system' })
+ * const { clusterRole, roles } = rolesOf({ name: 'greeter', lease: 'greeter' }, controllers, { namespace: 'system' })
  */
 export function rolesOf(
-  name: string,
+  { name, lease }: { readonly name: string; readonly lease: string },
   controllers: readonly Described[],
   options: RbacOptions,
   rules: readonly ExtraRule[] = [],
 ): RbacRoles {
   const { namespace = 'default' } = options
-  const grants = [...controllers.flatMap(grantsOf), ...ownGrants(name, namespace, options)]
+  const grants = [...controllers.flatMap(grantsOf), ...ownGrants(lease, namespace, options)]
   const own = (wanted: string | undefined) => [
     ...rulesOf(grants.filter((grant) => grant.namespace === wanted)),
     ...rules.filter((rule) => rule.namespace === wanted).map(({ namespace: _where, ...rule }) => rule),
@@ -94,30 +98,52 @@ function grantsOf(controller: Described): readonly Grant[] {
   const { owns = [], watches = [], reads = [] } = controller
   const { engine } = controller.reconcile
   const primary = somewhere(controller.for)
-  const at = ({ resource, namespace }: KindSomewhere, verbs: readonly string[]) => grant(resource, namespace, verbs)
-  const isRendered = ({ group, plural }: Kind) =>
-    engine?.elsewhere.some((kind) => kind.group === group && kind.plural === plural) ?? false
-  const sub = (name: string, verbs: readonly string[]): Grant => {
-    const whole = at(primary, verbs)
+  const cached = [...owns, ...watches, ...reads].map(somewhere)
+  const events = grant(EVENTS, primary.namespace, ['create', 'patch'])
+  if (engine === undefined) {
+    // Whatever else the function does is declared in the rules of the operator.
+    const caches = [primary, ...cached].flatMap((source) => at(source, CACHE))
+    return controller.failureEvents === false ? caches : [...caches, events]
+  }
+  const sub = (name: string): Grant => {
+    const whole = grant(primary.resource, primary.namespace, ['update'])
     return { ...whole, resource: `${whole.resource}/${name}` }
   }
   return [
-    at(primary, engine?.finalizes ? [...READ, 'patch'] : READ),
-    sub('status', ['update']),
+    ...at(primary, engine.finalizes ? [...READ, 'patch'] : READ),
+    sub('status'),
     // To set blockOwnerDeletion on what it owns.
-    ...(owns.length > 0 ? [sub('finalizers', ['update'])] : []),
-    ...owns.map((source) => at(somewhere(source), WRITE)),
-    ...[...watches, ...reads].map(somewhere).map((source) => at(source, isRendered(source.resource) ? WRITE : READ)),
+    ...(owns.length > 0 ? [sub('finalizers')] : []),
+    ...owns.map(somewhere).flatMap((source) => at(source, WRITE)),
+    ...[...watches, ...reads].map(somewhere).flatMap((source) => at(source, verbsElsewhere(engine, source.resource))),
     ...onDemand(engine, primary.namespace),
-    grant(EVENTS, undefined, ['create', 'patch']),
+    events,
   ]
 }
 
+/** Of kinds that are watched or read only, some are rendered in other namespaces. */
+function verbsElsewhere({ elsewhere, released }: EngineFacts, { group, plural }: Kind): readonly string[] {
+  const isAmong = (kinds: readonly Kind[]) => kinds.some((kind) => kind.group === group && kind.plural === plural)
+  if (isAmong(released)) return [...READ, 'patch']
+  return isAmong(elsewhere) ? WRITE : READ
+}
+
+/** A name in the field selector limits the right to that object; creating cannot be limited. */
+function at({ resource, namespace, fieldSelector = '' }: KindSomewhere, verbs: readonly string[]): readonly Grant[] {
+  const whole = grant(resource, namespace, verbs)
+  const [, name] = NAME_SELECTOR.exec(fieldSelector) ?? []
+  if (name === undefined) return [whole]
+  const named = { ...whole, verbs: verbs.filter((verb) => verb !== 'create'), resourceNames: [name] }
+  return verbs.includes('create') ? [named, { ...whole, verbs: ['create'] }] : [named]
+}
+
+const NAME_SELECTOR = /^metadata\.name=([^,=!]+)$/
+
 const EVENTS = { group: '', plural: 'events' }
 
-function onDemand(engine: EngineFacts | undefined, namespace: string | undefined): readonly Grant[] {
+function onDemand(engine: EngineFacts, namespace: string | undefined): readonly Grant[] {
   const verbs = WRITE.filter((verb) => verb !== 'watch')
-  return (engine?.onDemand ?? []).map((resource) => grant(resource, namespace, verbs))
+  return engine.onDemand.map((resource) => grant(resource, namespace, verbs))
 }
 
 function grant({ group, plural }: Kind, namespace: string | undefined, verbs: readonly string[]): Grant {
@@ -125,7 +151,7 @@ function grant({ group, plural }: Kind, namespace: string | undefined, verbs: re
 }
 
 /** What every operator needs for itself. */
-function ownGrants(name: string, namespace: string, { webhook }: RbacOptions): readonly Grant[] {
+function ownGrants(lease: string, namespace: string, { webhook }: RbacOptions): readonly Grant[] {
   const kept = (apiGroup: string, resource: string, resourceName: string): readonly Grant[] => [
     { namespace, apiGroup, resource, verbs: ['create'] },
     { namespace, apiGroup, resource, verbs: ['get', 'update'], resourceNames: [resourceName] },
@@ -146,13 +172,13 @@ function ownGrants(name: string, namespace: string, { webhook }: RbacOptions): r
     resourceNames: crds,
   }
   return [
-    ...kept('coordination.k8s.io', 'leases', name),
+    ...kept('coordination.k8s.io', 'leases', lease),
     ...(webhook ? [...kept('', 'secrets', webhook.secret), ...configurations] : []),
     ...(crds.length > 0 ? [converted] : []),
   ]
 }
 
-/** One rule per set of verbs of a group, each resource once. */
+/** One rule per set of verbs of a group, each resource and each name once. */
 function rulesOf(grants: readonly Grant[]): readonly PolicyRule[] {
   const verbs = new Map<string, Grant>()
   for (const one of grants) {
@@ -160,11 +186,13 @@ function rulesOf(grants: readonly Grant[]): readonly PolicyRule[] {
     const all = new Set([...(verbs.get(id)?.verbs ?? []), ...one.verbs])
     verbs.set(id, { ...one, verbs: [...all] })
   }
-  const rules = new Map<string, Grant[]>()
-  for (const one of verbs.values()) {
-    const id = JSON.stringify([one.apiGroup, one.verbs, one.resourceNames])
-    rules.set(id, [...(rules.get(id) ?? []), one])
-  }
+  const names = Map.groupBy(verbs.values(), (one) =>
+    JSON.stringify([one.apiGroup, one.resource, one.verbs, isNamed(one)]),
+  )
+  const named = [...names.values()].map((alike) => alike.reduce(withNamesOf))
+  const rules = Map.groupBy(named, ({ apiGroup, verbs: allowed, resourceNames }) =>
+    JSON.stringify([apiGroup, allowed, resourceNames]),
+  )
   return [...rules.values()].flatMap((alike) => {
     const [first] = alike
     if (first === undefined) return []
@@ -172,6 +200,13 @@ function rulesOf(grants: readonly Grant[]): readonly PolicyRule[] {
     const rule = { apiGroups: [apiGroup], resources: alike.map(({ resource }) => resource), verbs: [...first.verbs] }
     return [resourceNames === undefined ? rule : { ...rule, resourceNames: [...resourceNames] }]
   })
+}
+
+const isNamed = ({ resourceNames }: Grant): boolean => resourceNames !== undefined
+
+/** Both are of one resource, with the same verbs. */
+function withNamesOf(left: Grant, right: Grant): Grant {
+  return { ...left, resourceNames: [...new Set([...(left.resourceNames ?? []), ...(right.resourceNames ?? [])])] }
 }
 
 /**
