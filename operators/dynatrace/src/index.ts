@@ -25,6 +25,7 @@ export {
   createDynatraceOperator,
   type DynatraceOperator,
   type DynatraceOperatorOptions,
+  dynatraceRoles,
 } from './operator.ts'
 export { CERTIFICATES_SECRET, WEBHOOK_NAME, webhookHost } from './webhook-names.ts'
 export { CONVERT_PATH, convertRoute } from './webhooks/convert.ts'

@@ -1,66 +1,92 @@
-/** The Dynatrace operator as one value: its controllers, events, election and probes in a manager. */
+/** The Dynatrace operator: its controllers, and the rights that do not follow from them. */
 import { type KubeClient, Namespaces } from '@reeve/kube'
-import type { Cache } from '@reeve/runtime/cache'
-import type { Controller, ReconcileRecord } from '@reeve/runtime/controller'
-import type { Manager } from '@reeve/runtime/manager'
-import { type OperatorFrameOptions, operatorFrame } from '@reeve/runtime/operator'
-import { DynaKubeCrd } from './api/dynakube/dynakube-crd.ts'
-import { EdgeConnectCrd } from './api/edgeconnect/edgeconnect-crd.ts'
-import type { DynaKube, EdgeConnect } from './api/latest.ts'
+import { type CreatedOperator, defineOperator, type Operator, type OperatorOptions } from '@reeve/runtime'
+import type { Reportable } from '@reeve/runtime/components'
+import type { Controller } from '@reeve/runtime/controller'
+import { anyController, type RbacRoles } from '@reeve/runtime/operator'
+import { crdManifests } from './api/crd-manifests.ts'
+import type { DynaKube } from './api/latest.ts'
 import { certificatesController } from './controllers/certificates/certificates-controller.ts'
-import { CrdVersionCheck } from './controllers/crd-version/crd-version.ts'
 import { dynaKubeController } from './controllers/dynakube/controller.ts'
-import type { DynaKubeOptions } from './controllers/dynakube/reconcile.ts'
+import type { DynaKubeOptions } from './controllers/dynakube/dependencies.ts'
 import { edgeConnectController } from './controllers/edgeconnect/controller.ts'
-import type { EdgeConnectOptions } from './controllers/edgeconnect/reconcile.ts'
+import type { EdgeConnectOptions } from './controllers/edgeconnect/edge-connect-component.ts'
 import { FIELD_MANAGER } from './controllers/field-manager.ts'
 import { nodesController } from './controllers/nodes/nodes-controller.ts'
+import { operatorRules } from './operator-rules.ts'
 
-/** Options of {@link createDynatraceOperator}. */
-export interface DynatraceOperatorOptions extends OperatorFrameOptions, DynaKubeOptions, EdgeConnectOptions {
-  /** The operator's own namespace, and that of the resources it looks after. */
+/** The Lease of the leader: only one replica reconciles at a time. */
+export const LEASE_NAME = 'dynatrace-operator-lock'
+
+/** What the operator consists of. */
+export interface DynatraceDefinition extends DynaKubeOptions, EdgeConnectOptions {
+  /** The operator's own namespace, and that of the resources it reconciles. */
   readonly namespace: string
-  /** Whether the operator makes the certificates of its webhooks. @default true */
+  /** Whether the operator issues the certificates of its webhooks. @default true */
   readonly issuesCertificates?: boolean
-  /** Whether EdgeConnects are served and looked after. @default true */
+  /** Whether EdgeConnects are reconciled. @default true */
   readonly looksAfterEdgeConnects?: boolean
-  /** The release that the CRDs have to come with. Without it CRDs of any release will do. */
+  /** The release that the CRDs have to come with. @default CRDs of any release will do */
   readonly release?: { readonly version: string | undefined }
   /** The operator's own pod; outside a cluster there is none. */
   readonly podName?: string | undefined
-  /** Called after every reconcile. */
-  readonly onReconcile?: (record: ReconcileRecord) => void
 }
 
+/** Options of {@link createDynatraceOperator}. */
+export interface DynatraceOperatorOptions
+  extends Omit<OperatorOptions, 'namespaces' | 'webhook'>,
+    DynatraceDefinition {}
+
 /** The operator before it runs. */
-export interface DynatraceOperator {
-  readonly manager: Manager<Cache>
-  readonly cache: Cache
+export interface DynatraceOperator extends Pick<CreatedOperator<[]>, 'manager' | 'cache'> {
   readonly dynakubes: Controller<DynaKube>
-  /** Not there when EdgeConnects are not looked after. */
-  readonly edgeConnects: Controller<EdgeConnect> | undefined
+}
+
+/** Describes the operator: `create` makes one, `rbac` lists the roles that it needs. */
+function dynatraceOperator(definition: DynatraceDefinition): Operator<readonly [DynaKube, ...Reportable[]]> {
+  const { namespace, looksAfterEdgeConnects = true, issuesCertificates = true } = definition
+  return defineOperator<readonly [DynaKube, ...Reportable[]]>({
+    name: FIELD_MANAGER,
+    lease: LEASE_NAME,
+    controllers: [
+      dynaKubeController(definition),
+      ...(looksAfterEdgeConnects ? [anyController(edgeConnectController(definition))] : []),
+      ...(definition.detectsHostAvailability ? [anyController(nodesController(definition))] : []),
+      ...(issuesCertificates ? [anyController(certificatesController(namespace))] : []),
+    ],
+    rules: operatorRules(definition),
+    crds: crdManifests(namespace),
+  })
 }
 
 /**
- * Puts the operator together; `manager.run(signal)` starts it.
+ * Creates the operator; `manager.run(signal)` starts it.
  *
  * @example
  * const { manager } = createDynatraceOperator({ client, namespace, clusterId: await clusterIdOf(client), operator })
  * await manager.run(signal)
  */
 export function createDynatraceOperator(options: DynatraceOperatorOptions): DynatraceOperator {
-  const { manager, cache, environment: dependencies } = operatorFrame(FIELD_MANAGER, options)
-  const checked = (crd: string) => options.release && { crdVersion: new CrdVersionCheck({ crd, ...options.release }) }
-  const dynakubes = dynaKubeController({ ...options, ...checked(DynaKubeCrd.name) }, dependencies)
-  const edgeConnects =
-    (options.looksAfterEdgeConnects ?? true)
-      ? edgeConnectController({ ...options, ...checked(EdgeConnectCrd.name) }, dependencies)
-      : undefined
-  manager.add(dynakubes)
-  if (edgeConnects) manager.add(edgeConnects)
-  if (options.detectsHostAvailability) manager.add(nodesController(options, dependencies))
-  if (options.issuesCertificates ?? true) manager.add(certificatesController(options.namespace, dependencies))
-  return { manager, cache, dynakubes, edgeConnects }
+  const { manager, cache, controllers } = dynatraceOperator(options).create(options)
+  return { manager, cache, dynakubes: controllers[0] }
+}
+
+/** What the roles of the operator depend on. */
+export type RoleSettings = Pick<
+  DynatraceDefinition,
+  'namespace' | 'detectsHostAvailability' | 'looksAfterEdgeConnects' | 'issuesCertificates'
+>
+
+/**
+ * The roles that the operator needs.
+ *
+ * @example
+ * const { clusterRole, roles } = dynatraceRoles({ namespace: 'dynatrace', detectsHostAvailability: true })
+ */
+export function dynatraceRoles(settings: RoleSettings): RbacRoles {
+  // No right depends on these.
+  const facts = { clusterId: '', operator: { version: '', image: '', hasCsiDriver: false } }
+  return dynatraceOperator({ ...facts, ...settings }).rbac({ namespace: settings.namespace })
 }
 
 /**

@@ -3,7 +3,7 @@ export { type CommandLine, type ProcessParts, runCommandLine } from './command-l
 export { addFileOption, addOutputOption, type FileOptions, type OutputOptions } from './file-options.ts'
 export { OPERATOR_EXIT_CODES, operatorCommands, runOperatorCommandLine } from './operator-commands.ts'
 export { append, port, positiveInteger } from './option-values.ts'
-export { rbacCommand } from './rbac-command.ts'
+export { printRoles, rbacCommand } from './rbac-command.ts'
 export { addRunOptions, type RunOptions } from './run-options.ts'
 export {
   type CommandContext,

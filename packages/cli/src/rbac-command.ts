@@ -1,6 +1,6 @@
 /** `<operator> rbac`: the roles that an operator needs, derived from what it watches and renders. */
 import type { RbacOptions, RbacRoles } from '@reeve/runtime/operator'
-import { EXIT, type Subcommand } from './subcommand.ts'
+import { EXIT, type Subcommand, type TextSink } from './subcommand.ts'
 
 /** The parsed options. */
 interface Options {
@@ -35,11 +35,16 @@ export function rbacCommand(
           `\nExamples:\n  ${operator} rbac\n  ${operator} rbac --namespace ${operator}-system --webhook | kubectl apply -f -`,
         ),
     run: async ({ namespace, webhook, webhookSecret, webhookConfiguration }, { stdout }) => {
-      const [{ stringify }, { rbac }] = await Promise.all([import('yaml'), load()])
+      const { rbac } = await load()
       const serving = { secret: webhookSecret, configurations: [webhookConfiguration] }
-      const { clusterRole, roles } = rbac({ namespace, ...(webhook && { webhook: serving }) })
-      stdout.write([clusterRole, ...roles].map((role) => stringify(role)).join('---\n'))
-      return EXIT.done
+      return printRoles(rbac({ namespace, ...(webhook && { webhook: serving }) }), stdout)
     },
   }
+}
+
+/** Prints the roles as YAML documents, and returns the exit code. */
+export async function printRoles({ clusterRole, roles }: RbacRoles, stdout: TextSink): Promise<number> {
+  const { stringify } = await import('yaml')
+  stdout.write([clusterRole, ...roles].map((role) => stringify(role)).join('---\n'))
+  return EXIT.done
 }

@@ -7,9 +7,6 @@ import type { OperatorSettings } from '../operator-settings.ts'
 
 const PORTS = { metrics: 8080, health: 10_080 }
 
-/** Only one replica works at a time. */
-const LEASE_NAME = 'dynatrace-operator-lock'
-
 const EXAMPLES = `
 Environment:
   POD_NAMESPACE, POD_NAME         where this process runs
@@ -97,7 +94,7 @@ export async function runOperator(
       podName,
       instance: podName ?? hostname(),
       leaderElection: {
-        lease: { namespace, name: LEASE_NAME },
+        lease: { namespace, name: operator.LEASE_NAME },
         identity: podName ?? hostname(),
         ...settings.election,
       },

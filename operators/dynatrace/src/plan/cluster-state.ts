@@ -16,7 +16,7 @@ import {
 import { DynaKubes, EdgeConnects } from '../api/latest.ts'
 import { COPIED_SECRETS } from '../controllers/dynakube/components/injection/namespace-objects.ts'
 import { ISTIO_KINDS } from '../controllers/dynakube/components/istio/resources.ts'
-import { OWNED } from '../controllers/dynakube/reconcile.ts'
+import { OWNED } from '../controllers/dynakube/controller.ts'
 import type { ProcessEnvironment } from '../operator-settings.ts'
 
 /** The Deployment of the operator, as the chart names it. */

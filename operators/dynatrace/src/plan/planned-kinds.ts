@@ -4,7 +4,7 @@ import { ScratchCluster } from '@reeve/plan'
 import { crdManifests } from '../api/crd-manifests.ts'
 import { DynaKubes, EdgeConnects } from '../api/latest.ts'
 import { ISTIO_KINDS } from '../controllers/dynakube/components/istio/resources.ts'
-import { OWNED } from '../controllers/dynakube/reconcile.ts'
+import { OWNED } from '../controllers/dynakube/controller.ts'
 import { FIELD_MANAGER } from '../controllers/field-manager.ts'
 
 /** The kinds that a plan is about. */

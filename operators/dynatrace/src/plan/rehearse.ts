@@ -1,12 +1,13 @@
 /** Runs the reconciles of the operator on a scratch cluster until they have nothing left to do. */
 import type { Clock, KubeObject, ObjectKey, Resource } from '@reeve/kube'
 import type { ScratchCluster } from '@reeve/plan'
-import { type Logger, silentLogger } from '@reeve/runtime'
+import { defineOperator, type Logger, silentLogger } from '@reeve/runtime'
 import type { Reconcile } from '@reeve/runtime/controller'
-import { DynaKubes, EdgeConnects } from '../api/latest.ts'
+import type { DynaKube, EdgeConnect } from '../api/latest.ts'
+import { dynaKubeController } from '../controllers/dynakube/controller.ts'
 import type { OperatorFacts, ScopeSettings } from '../controllers/dynakube/dependencies.ts'
-import { dynaKubeReconcile } from '../controllers/dynakube/reconcile.ts'
-import { edgeConnectReconcile } from '../controllers/edgeconnect/reconcile.ts'
+import { edgeConnectController } from '../controllers/edgeconnect/controller.ts'
+import { FIELD_MANAGER } from '../controllers/field-manager.ts'
 import type { KeyPair, SelfSignedSubject } from '../controllers/generated/self-signed.ts'
 import { repeatableBytes } from './repeatable-bytes.ts'
 import type { World } from './world.ts'
@@ -60,13 +61,13 @@ export async function rehearse(
   resources: readonly PlannedResource[],
   options: RehearsalOptions,
 ): Promise<readonly Failure[]> {
-  const lookAt = actors(scratch, options)
+  const reconcile = reconciler(scratch, options)
   for (let round = 1; ; round += 1) {
     const writesBefore = scratch.writes
     const failures: Failure[] = []
     for (const resource of resources) {
       try {
-        await lookAt[resource.kind](resource)
+        await reconcile(resource)
       } catch (error) {
         options.signal.throwIfAborted()
         if (!(error instanceof Error)) throw error
@@ -78,14 +79,15 @@ export async function rehearse(
   }
 }
 
-/** One function per kind that reconciles a resource once. */
-function actors(scratch: ScratchCluster, options: RehearsalOptions) {
+/** A function that reconciles a resource once. */
+function reconciler(scratch: ScratchCluster, options: RehearsalOptions) {
   const { world, ...facts } = options
   const shared = { ...facts, ...world, randomBytes: repeatableBytes(), selfSigned: placeholderCertificate }
-  const [dynaKubes, edgeConnects] = [dynaKubeReconcile(shared), edgeConnectReconcile(shared)]
-  return {
-    DynaKube: (key: ObjectKey) => reconcileOnce(scratch, DynaKubes, dynaKubes, key, options),
-    EdgeConnect: (key: ObjectKey) => reconcileOnce(scratch, EdgeConnects, edgeConnects, key, options),
+  const controllers = [dynaKubeController(shared), edgeConnectController(shared)] as const
+  const described = defineOperator<[DynaKube, EdgeConnect]>({ name: FIELD_MANAGER, controllers }).describe()
+  return async (resource: PlannedResource) => {
+    const found = described.find((one) => one.resource.kind === resource.kind)
+    if (found !== undefined) await reconcileOnce(scratch, found.resource, found.reconcile, resource, options)
   }
 }
 

@@ -15,9 +15,7 @@ import {
   type ValidatingWebhook,
   ValidatingWebhookConfigurations,
 } from '@reeve/kube'
-import { silentLogger } from '@reeve/runtime'
-import { Cache } from '@reeve/runtime/cache'
-import { createManager } from '@reeve/runtime/manager'
+import { defineOperator, silentLogger } from '@reeve/runtime'
 import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -124,9 +122,8 @@ function installDeployment() {
 }
 
 function startController(): void {
-  const cache = new Cache(client, { clock, random: seededRandom(2) })
-  const manager = createManager({ client, cache, clock })
-  manager.add(certificatesController(NAMESPACE, { cache, client: manager.client, clock, random: seededRandom(3) }))
+  const operator = defineOperator({ name: 'certificates', controllers: [certificatesController(NAMESPACE)] })
+  const { manager } = operator.create({ client, clock, random: seededRandom(2) })
   running = manager.run(stop.signal)
   running.catch(() => undefined)
 }

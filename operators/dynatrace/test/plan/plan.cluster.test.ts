@@ -3,7 +3,7 @@ import { type KubeObject, type Resource, Secrets, type Service } from '@reeve/ku
 import { KNOWN_AFTER_APPLY } from '@reeve/plan'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
-import { OWNED } from '../../src/controllers/dynakube/reconcile.ts'
+import { OWNED } from '../../src/controllers/dynakube/controller.ts'
 import { readClusterState } from '../../src/plan/cluster-state.ts'
 import { FILES } from '../../src/plan/components-of.ts'
 import { makePlan, type Plan } from '../../src/plan/plan.ts'

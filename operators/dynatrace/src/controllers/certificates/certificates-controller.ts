@@ -1,32 +1,29 @@
-/** Runs the passes over the webhook's certificates: once before everything else, then for ever. */
+/** Reconciles the webhook's certificates: once before everything else, then as long as the operator runs. */
 import { type Deployment, Deployments, isNotFound, sleep } from '@reeve/kube'
-import { type Controller, type ControllerEnvironment, controller } from '@reeve/runtime/controller'
+import type { FunctionController } from '@reeve/runtime/operator'
 import { WEBHOOK_NAME } from '../../webhook-names.ts'
 import { type CertificatesDependencies, ensureCertificates } from './ensure-certificates.ts'
 
-/** Between two passes when nothing happens: well below the time that is left when a renewal falls due. */
+/** Between two reconciles when nothing happens: well below the time that is left when a renewal falls due. */
 const RECHECK_MS = 3 * 3_600_000
 
 /** Between two attempts of the first reconcile. */
 const RETRY_MS = 5_000
 
 /**
- * Keeps the certificates right while the operator runs. Looks whenever the webhook's Deployment changes, as every
- * upgrade makes it, and every three hours.
+ * Keeps the certificates valid while the operator runs. Reconciles whenever the webhook's Deployment changes, as it does
+ * in every upgrade, and every three hours.
  */
-export function certificatesController(namespace: string, dependencies: ControllerEnvironment): Controller<Deployment> {
-  return controller<Deployment>(
-    {
-      name: 'webhook-certificates',
-      for: { resource: Deployments, namespace, fieldSelector: `metadata.name=${WEBHOOK_NAME}` },
-      reconcile: async ({ object, client, clock, logger, signal }) => {
-        if (object === undefined) return
-        await ensureCertificates(object, { client, clock, logger, signal })
-        return { requeueAfterMs: RECHECK_MS }
-      },
+export function certificatesController(namespace: string): FunctionController<Deployment> {
+  return {
+    name: 'webhook-certificates',
+    for: { resource: Deployments, namespace, fieldSelector: `metadata.name=${WEBHOOK_NAME}` },
+    reconcile: async ({ object, client, clock, logger, signal }) => {
+      if (object === undefined) return
+      await ensureCertificates(object, { client, clock, logger, signal })
+      return { requeueAfterMs: RECHECK_MS }
     },
-    dependencies,
-  )
+  }
 }
 
 /**

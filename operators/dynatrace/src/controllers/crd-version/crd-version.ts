@@ -1,6 +1,6 @@
 /** Whether the installed CRDs are those of this operator: Helm leaves CRDs alone when it upgrades a release. */
 import { type Clock, CustomResourceDefinitions, type KubeClient, type KubeObject } from '@reeve/kube'
-import type { Reconcile } from '@reeve/runtime/controller'
+import type { ReconcileRequest } from '@reeve/runtime/controller'
 import type { EventRecorder } from '@reeve/runtime/events'
 
 /** The label of CRDs that says which release they came with. */
@@ -105,22 +105,27 @@ export class CrdVersionCheck {
   }
 }
 
+/** What the controllers of both resources have in common. */
+export interface ControllerScope {
+  /** The namespace of the operator; resources elsewhere are ignored. @default all namespaces, as plans need it */
+  readonly namespace?: string
+  /** The release that the CRDs have to come with. @default CRDs of any release will do */
+  readonly release?: { readonly version: string | undefined } | undefined
+  /** Everything outside the cluster is only read, so that a plan may run the controller. @default false */
+  readonly isRehearsal?: boolean
+}
+
 /**
- * A reconcile that checks the version of the CRD first, unless the object is deleted.
+ * The check of a controller's CRD before each of its reconciles.
  *
  * @example
- * reconcile: afterCrdVersion(new CrdVersionCheck({ crd: DynaKubeCrd.name, version }), dynaKubeReconcile(options))
+ * defineOperator({ name, controllers: [{ for: DynaKubes, ...crdVersionCheck(DynaKubeCrd.name, { version }) }] })
  */
-export function afterCrdVersion<T extends KubeObject>(
-  check: CrdVersionCheck | undefined,
-  reconcile: Reconcile<T>,
-): Reconcile<T> {
-  if (check === undefined) return reconcile
-  const { engine } = reconcile
-  const checked: Reconcile<T> = async (request) => {
-    const { object } = request
-    if (object !== undefined && object.metadata.deletionTimestamp === undefined) await check.run(object, request)
-    return reconcile(request)
-  }
-  return engine === undefined ? checked : Object.assign(checked, { engine })
+export function crdVersionCheck(
+  crd: string,
+  release: ControllerScope['release'],
+): { before?(request: ReconcileRequest<KubeObject>): Promise<void> } {
+  if (release === undefined) return {}
+  const check = new CrdVersionCheck({ crd, ...release })
+  return { before: async (request) => request.object && check.run(request.object, request) }
 }

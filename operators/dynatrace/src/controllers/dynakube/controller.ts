@@ -1,74 +1,88 @@
-/** The controller of DynaKubes: what it watches, and whose reconcile a change means. */
-import { ConfigMaps, type KubeObject, Namespaces, type ObjectKey, Secrets, type Stored } from '@reeve/kube'
-import type { CacheReader } from '@reeve/runtime'
+/** The controller of DynaKubes: what it watches and renders, and whose reconcile a change means. */
+import { randomBytes } from 'node:crypto'
 import {
-  annotationsChanged,
-  anyOf,
-  type Controller,
-  type ControllerEnvironment,
-  type ControllerOptions,
-  controller,
-  generationChanged,
-  labelsChanged,
-} from '@reeve/runtime/controller'
-import { recorderFor } from '@reeve/runtime/events'
+  ConfigMaps,
+  DaemonSets,
+  Deployments,
+  type KubeObject,
+  Namespaces,
+  type ObjectKey,
+  Secrets,
+  Services,
+  StatefulSets,
+  type Stored,
+} from '@reeve/kube'
+import { type CacheReader, watch, withDependencies } from '@reeve/runtime'
+import { annotationsChanged, anyOf, generationChanged, labelsChanged } from '@reeve/runtime/controller'
+import type { ComponentController } from '@reeve/runtime/operator'
+import { DynaKubeCrd } from '../../api/dynakube/dynakube-crd.ts'
 import { tokensSecretName } from '../../api/dynakube/names.ts'
 import { IgnoredNamespacePatterns } from '../../api/ignored-namespaces.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
-import { afterCrdVersion, type CrdVersionCheck } from '../crd-version/crd-version.ts'
+import { createTenantClient } from '../../tenant/client/tenant-client.ts'
+import { type ControllerScope, crdVersionCheck } from '../crd-version/crd-version.ts'
+import { LimitedCertificates } from '../generated/limited-certificates.ts'
+import { selfSigned } from '../generated/self-signed.ts'
 import { concernedBy } from './components/injection/map-namespaces.ts'
-import { COPIED_SECRETS } from './components/injection/namespace-objects.ts'
+import { COPIED_SECRETS, ELSEWHERE } from './components/injection/namespace-objects.ts'
+import { hasIstio, IstioMissingError } from './components/istio/istio.ts'
+import { ISTIO_KINDS } from './components/istio/resources.ts'
 import { AGENT_PODS } from './components/one-agent/instances.ts'
-import { type DynaKubeOptions, dynaKubeReconcile, OWNED } from './reconcile.ts'
+import { COMPONENTS } from './components.ts'
+import type { DynaKubeDependencies, DynaKubeOptions } from './dependencies.ts'
+import { reportDynaKube, withHash } from './report.ts'
+
+/** The kinds that a DynaKube owns in every cluster. In a mesh there are those of Istio as well. */
+export const OWNED = [ConfigMaps, Secrets, Services, DaemonSets, Deployments, StatefulSets] as const
 
 /** The name of the controller, and the source of its events. */
 const NAME = 'dynakube-controller'
 
-/** Options of {@link dynaKubeController}. */
-export interface DynaKubeControllerOptions extends DynaKubeOptions {
-  /** The namespace of the operator; DynaKubes elsewhere are left alone. */
-  readonly namespace: string
-  /** Looked at before each reconcile. Without it CRDs of any release will do. */
-  readonly crdVersion?: CrdVersionCheck
-  readonly backoff?: ControllerOptions<DynaKube>['backoff']
-  readonly onReconcile?: ControllerOptions<DynaKube>['onReconcile']
-}
-
-/** How many DynaKubes are worked on at once: each mostly waits for its tenant. */
+/** How many DynaKubes are reconciled at once: each mostly waits for its tenant. */
 const CONCURRENCY = 4
 
 /**
- * Makes the controller. Secrets and ConfigMaps of users that a DynaKube names are watched as well: a corrected token is
+ * The controller. Secrets and ConfigMaps of users that a DynaKube names are watched as well: a corrected token is
  * noticed at once.
  *
+ * *Guarantees*: a reconcile may be cut after any write and run again; an unchanged DynaKube in an unchanged tenant costs
+ * no request to the cluster, but for two lists when it asks for Istio, and none to the tenant within the request
+ * threshold.
+ *
  * @example
- * manager.add(dynaKubeController({ namespace, operator, clusterId }, { cache, client: manager.client, events }))
+ * defineOperator({ name, controllers: [dynaKubeController({ namespace, operator, clusterId, detectsHostAvailability })] })
  */
-export function dynaKubeController(
-  options: DynaKubeControllerOptions,
-  dependencies: ControllerEnvironment,
-): Controller<DynaKube> {
-  const { namespace, backoff, onReconcile } = options
-  const ignoredNamespaces = options.ignoredNamespaces ?? new IgnoredNamespacePatterns()
-  return controller(
-    {
-      name: NAME,
-      for: { resource: DynaKubes, namespace, predicate: specOrMetadataChanged },
-      owns: OWNED.map((resource) => ({ resource, namespace })),
-      watches: [
-        { resource: Secrets, namespace, map: (secret, cache) => referringTo(secret, cache, secretsOf) },
-        { resource: ConfigMaps, namespace, map: (map, cache) => referringTo(map, cache, configMapsOf) },
-        { resource: Namespaces, metadataOnly: true, map: concerning(namespace, ignoredNamespaces) },
-        { ...AGENT_PODS, namespace },
-      ],
-      reads: COPIED_SECRETS.map((name) => ({ resource: Secrets, fieldSelector: `metadata.name=${name}` })),
-      reconcile: afterCrdVersion(options.crdVersion, dynaKubeReconcile({ ...options, ignoredNamespaces })),
-      concurrency: CONCURRENCY,
-      ...(backoff && { backoff }),
-      ...(onReconcile && { onReconcile }),
-    },
-    { ...dependencies, ...(dependencies.events && { events: recorderFor(NAME, dependencies.events) }) },
-  )
+export function dynaKubeController(options: DynaKubeOptions & ControllerScope): ComponentController<DynaKube> {
+  const { namespace, release, isRehearsal, instancesIntervalMs } = options
+  const inScope = namespace === undefined ? {} : { namespace }
+  const dependencies: DynaKubeDependencies = {
+    ...options,
+    connect: options.connect ?? createTenantClient,
+    randomBytes: options.randomBytes ?? randomBytes,
+    certificates: new LimitedCertificates(options.selfSigned ?? selfSigned),
+    ignoredNamespaces: options.ignoredNamespaces ?? new IgnoredNamespacePatterns(),
+  }
+  return {
+    name: NAME,
+    eventSource: NAME,
+    for: { resource: DynaKubes, ...inScope, predicate: specOrMetadataChanged },
+    owns: OWNED.map((resource) => ({ resource, ...inScope })),
+    elsewhere: ELSEWHERE,
+    onDemand: { kinds: ISTIO_KINDS, isWanted: hasIstio, missing: (cause) => new IstioMissingError(cause) },
+    watches: [
+      watch({ resource: Secrets, ...inScope, map: (secret, cache) => referringTo(secret, cache, secretsOf) }),
+      watch({ resource: ConfigMaps, ...inScope, map: (map, cache) => referringTo(map, cache, configMapsOf) }),
+      watch({ resource: Namespaces, metadataOnly: true, map: concerning(inScope, dependencies.ignoredNamespaces) }),
+      watch({ ...AGENT_PODS, ...inScope }),
+    ],
+    reads: COPIED_SECRETS.map((name) => ({ resource: Secrets, fieldSelector: `metadata.name=${name}` })),
+    components: withDependencies(dependencies, COMPONENTS),
+    decorate: withHash,
+    report: (summary, reporter) => reportDynaKube(summary, reporter, instancesIntervalMs),
+    ...crdVersionCheck(DynaKubeCrd.name, release),
+    plannable: isRehearsal ?? false,
+    concurrency: CONCURRENCY,
+  }
 }
 
 /**
@@ -90,11 +104,11 @@ function referringTo(
 }
 
 /** Which DynaKube is concerned may have gone while no operator was running, and left everything behind. */
-function concerning(namespace: string, patterns: IgnoredNamespacePatterns) {
+function concerning(inScope: { readonly namespace?: string }, patterns: IgnoredNamespacePatterns) {
   return ({ metadata }: Stored<KubeObject>, cache: CacheReader): readonly ObjectKey[] => {
     const { name, labels = {} } = metadata
-    const names = concernedBy({ name, labels }, cache.list(DynaKubes, { namespace }), patterns)
-    return names.map((name) => ({ namespace, name }))
+    const names = concernedBy({ name, labels }, cache.list(DynaKubes, inScope), patterns)
+    return names.map((name) => ({ ...inScope, name }))
   }
 }
 

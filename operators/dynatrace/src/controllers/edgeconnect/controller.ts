@@ -1,54 +1,57 @@
-/** The controller of EdgeConnects: what it watches, and whose reconcile a change means. */
-import { ConfigMaps, type KubeObject, type ObjectKey, Secrets, type Stored } from '@reeve/kube'
-import type { CacheReader } from '@reeve/runtime'
-import {
-  type Controller,
-  type ControllerEnvironment,
-  type ControllerOptions,
-  controller,
-} from '@reeve/runtime/controller'
-import { recorderFor } from '@reeve/runtime/events'
+/** The controller of EdgeConnects: what it watches and renders, and whose reconcile a change means. */
+import { ConfigMaps, Deployments, type KubeObject, type ObjectKey, Secrets, type Stored } from '@reeve/kube'
+import { type CacheReader, watch, withDependencies } from '@reeve/runtime'
+import type { ComponentController } from '@reeve/runtime/operator'
+import { EdgeConnectCrd } from '../../api/edgeconnect/edgeconnect-crd.ts'
 import { type EdgeConnect, EdgeConnects } from '../../api/latest.ts'
-import { afterCrdVersion, type CrdVersionCheck } from '../crd-version/crd-version.ts'
-import { type EdgeConnectOptions, edgeConnectReconcile, OWNED } from './reconcile.ts'
+import { type ControllerScope, crdVersionCheck } from '../crd-version/crd-version.ts'
+import { automation } from './components/automation/automation.ts'
+import { image } from './components/image/image.ts'
+import { deregistration } from './components/registration/deregistration.ts'
+import { registration } from './components/registration/registration.ts'
+import { workload } from './components/workload/workload.ts'
+import type { EdgeConnectOptions } from './edge-connect-component.ts'
+import { reportEdgeConnect } from './report.ts'
 
 /** The name of the controller, and the source of its events. */
 const NAME = 'edgeconnect-controller'
 
-/** Options of {@link edgeConnectController}. */
-export interface EdgeConnectControllerOptions extends EdgeConnectOptions {
-  /** The namespace of the operator; EdgeConnects elsewhere are left alone. */
-  readonly namespace: string
-  /** Looked at before each reconcile. Without it CRDs of any release will do. */
-  readonly crdVersion?: CrdVersionCheck
-  readonly onReconcile?: ControllerOptions<EdgeConnect>['onReconcile']
-}
+/** Keeps an EdgeConnect until the tenant forgot it. The name is that of earlier releases. */
+const FINALIZER = 'server'
 
 /**
- * Makes the controller. Secrets and ConfigMaps of users that an EdgeConnect names are watched as well.
+ * The controller. Secrets and ConfigMaps of users that an EdgeConnect names are watched as well.
+ *
+ * *Guarantees*: a reconcile may be cut after any write and run again; an EdgeConnect that was created in the tenant is
+ * deleted there before the resource is deleted.
  *
  * @example
- * manager.add(edgeConnectController({ namespace, clusterId }, { cache, client: manager.client, events }))
+ * defineOperator({ name, controllers: [edgeConnectController({ namespace, clusterId })] })
  */
-export function edgeConnectController(
-  options: EdgeConnectControllerOptions,
-  dependencies: ControllerEnvironment,
-): Controller<EdgeConnect> {
-  const { namespace, onReconcile } = options
-  return controller(
-    {
-      name: NAME,
-      for: { resource: EdgeConnects, namespace },
-      owns: OWNED.map((resource) => ({ resource, namespace })),
-      watches: [
-        { resource: Secrets, namespace, map: referring },
-        { resource: ConfigMaps, namespace, map: referring },
-      ],
-      reconcile: afterCrdVersion(options.crdVersion, edgeConnectReconcile(options)),
-      ...(onReconcile && { onReconcile }),
-    },
-    { ...dependencies, ...(dependencies.events && { events: recorderFor(NAME, dependencies.events) }) },
-  )
+export function edgeConnectController(options: EdgeConnectOptions & ControllerScope): ComponentController<EdgeConnect> {
+  const { namespace, release, isRehearsal } = options
+  const inScope = namespace === undefined ? {} : { namespace }
+  return {
+    name: NAME,
+    eventSource: NAME,
+    for: { resource: EdgeConnects, ...inScope },
+    owns: [Secrets, Deployments].map((resource) => ({ resource, ...inScope })),
+    watches: [
+      watch({ resource: Secrets, ...inScope, map: referring }),
+      watch({ resource: ConfigMaps, ...inScope, map: referring }),
+    ],
+    components: withDependencies<EdgeConnect, EdgeConnectOptions>(options, [
+      image,
+      registration,
+      deregistration,
+      workload,
+      automation,
+    ]),
+    finalizer: FINALIZER,
+    report: reportEdgeConnect,
+    ...crdVersionCheck(EdgeConnectCrd.name, release),
+    plannable: isRehearsal ?? false,
+  }
 }
 
 /** The EdgeConnects that name an object. */

@@ -11,6 +11,7 @@ import {
   type KubeClient,
   type KubeObject,
   Namespaces,
+  type Node,
   Nodes,
   type Resource,
   Secrets,
@@ -19,9 +20,9 @@ import {
   systemClock,
   type TransportRequest,
 } from '@reeve/kube'
-import { Cache } from '@reeve/runtime/cache'
+import { defineOperator } from '@reeve/runtime'
+import type { Cache } from '@reeve/runtime/cache'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
-import { createManager } from '@reeve/runtime/manager'
 import { NODE_CACHE } from '../../../src/controllers/nodes/node-table.ts'
 import { nodesController } from '../../../src/controllers/nodes/nodes-controller.ts'
 import type { NodesOptions } from '../../../src/controllers/nodes/nodes-reconcile.ts'
@@ -97,18 +98,17 @@ export async function setNodesStage(): Promise<NodesStage> {
     nowMs: () => clock.now(),
     start(options = {}) {
       const stop = new AbortController()
-      const own = new Cache(client, { clock })
-      cache = own
-      const manager = createManager<Cache>({ client, cache: own, clock })
       const onReconcile = (record: ReconcileRecord) => records.push(record)
       // The test reads the failure, and retries when it wants to.
       const backoff = { baseMs: 3_600_000, maxMs: 3_600_000 }
-      manager.add(
-        nodesController(
-          { namespace: NAMESPACE, onReconcile, backoff, ...options },
-          { cache: own, client: manager.client, clock },
-        ),
-      )
+      const controllers = [nodesController({ namespace: NAMESPACE, ...options })] as const
+      const { manager, ...own } = defineOperator<[Node]>({ name: 'nodes', controllers }).create({
+        client,
+        clock,
+        onReconcile,
+        backoff,
+      })
+      cache = own.cache
       const running = manager.run(stop.signal)
       // Awaited by whoever stops it; until then it must not be unhandled.
       running.catch(() => undefined)
