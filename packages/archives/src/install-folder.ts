@@ -27,11 +27,12 @@ export async function installFolder(
 ): Promise<boolean> {
   if (await exists(target)) return false
   await rm(work, { recursive: true, force: true })
-  await mkdir(work, { recursive: true })
+  // Not open to all, even in a process whose umask is 0.
+  await mkdir(work, { recursive: true, mode: 0o755 })
   try {
     await fill(work)
     const preferred = preferredSubfolder === undefined ? undefined : join(work, preferredSubfolder)
-    await mkdir(dirname(target), { recursive: true })
+    await mkdir(dirname(target), { recursive: true, mode: 0o755 })
     await rename(preferred !== undefined && (await isFolder(preferred)) ? preferred : work, target)
     return true
   } finally {

@@ -39,6 +39,8 @@ async function linkCurrent(target: string, version: (bin: string) => Promise<str
     if (await isThere(link)) return
     await symlink(await version(bin), link)
   } catch (error) {
+    // Made by another process meanwhile: the program of an image and the CSI driver both see to it.
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return
     if (isMissing(error)) throw inputError(`${target} holds no complete agent: ${String(error)}`, error)
     throw error
   }

@@ -44,6 +44,11 @@ export const SUBCOMMANDS: readonly SubcommandEntry[] = [
     load: () => import('./bootstrap.ts'),
   },
   {
+    name: 'csi-provisioner',
+    summary: 'install agents on this node for the CSI driver, until SIGTERM',
+    load: () => import('./csi-provisioner.ts'),
+  },
+  {
     name: 'csi-init',
     summary: 'move volumes of earlier releases to the present layout of the data directory',
     load: () => import('./csi-init.ts'),

@@ -34,9 +34,44 @@ export class DataPaths {
     return { root, mapped: join(root, 'mapped'), upper, work: join(root, 'work'), podInfo: join(upper, 'pod-info') }
   }
 
+  /** Agents that are installed on this node, shared by all DynaKubes. */
+  get codeModules(): string {
+    return join(this.root, 'codemodules')
+  }
+
+  /** One agent. It appears only when it is complete. */
+  codeModule(folder: string): string {
+    return join(this.codeModules, folder)
+  }
+
+  /** Agents on their way out. */
+  get unusedCodeModules(): string {
+    return join(this.codeModules, '.unused')
+  }
+
+  /** Where an agent is unpacked, and where a broken one is moved to before it is deleted. */
+  get unpacking(): string {
+    return join(this.root, 'tmp_zip')
+  }
+
+  /** Scratch directories of download Jobs, by the name of the Job. */
+  get jobs(): string {
+    return join(this.root, 'work')
+  }
+
+  /** The scratch directory of one Job. */
+  jobWork(job: string): string {
+    return join(this.jobs, job)
+  }
+
+  /** Directories of DynaKubes, by name. */
+  get dynakubes(): string {
+    return join(this.root, '_dynakubes')
+  }
+
   /** Everything of one DynaKube. */
   dynakube(name: string): string {
-    return join(this.root, '_dynakubes', name)
+    return join(this.dynakubes, name)
   }
 
   /** A link to the agent that new pods get; it exists as soon as there is one. */

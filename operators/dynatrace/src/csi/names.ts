@@ -3,6 +3,9 @@
 /** The name of the driver: of its CSIDriver object, its plugin, and in the volumes of pods. */
 export const DRIVER_NAME = 'csi.oneagent.dynatrace.com'
 
+/** The name of the driver's DaemonSet, service account and roles. */
+export const DRIVER_OBJECTS = 'dynatrace-oneagent-csi-driver'
+
 /** Where all containers of the driver find the data directory of the node. */
 export const DATA_ROOT = '/data'
 

@@ -6,7 +6,7 @@ import { ReferenceNotFoundError } from './reference-error.ts'
 /** Certificates that the user trusts. *Errors*: {@link ReferenceNotFoundError}. */
 export function resolveTrustedCertificates(
   { spec }: DynaKube,
-  view: NamespaceView,
+  view: Pick<NamespaceView, 'namespace' | 'configMap'>,
 ): { readonly trustedCertificates?: string } {
   const { trustedCAs } = spec
   if (!trustedCAs) return {}

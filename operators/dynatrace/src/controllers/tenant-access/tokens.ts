@@ -23,7 +23,7 @@ export class TokenError extends Error {
  * @example
  * const { apiToken } = readTokens(dynakube, view)
  */
-export function readTokens(dynakube: DynaKube, view: NamespaceView): Tokens {
+export function readTokens(dynakube: DynaKube, view: Pick<NamespaceView, 'namespace' | 'secret'>): Tokens {
   const name = tokensSecretName(dynakube)
   const where = `the Secret ${view.namespace}/${name}`
   const data = view.secret(name)

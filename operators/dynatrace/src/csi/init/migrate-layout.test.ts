@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => rm(paths.root, { recursive: true, force: true }))
 
 const context = () => ({ paths, logger: silentLogger })
-const overlay = (mountPoint: string, type = 'overlay') => ({ device: '0:1', mountPoint, type, options: {} })
+const overlay = (mountPoint: string, type = 'overlay') => ({ device: '0:1', root: '/', mountPoint, type, options: {} })
 
 describe('volumes of an earlier release', () => {
   it('are linked at their new place, once', async () => {

@@ -6,10 +6,9 @@ import { mkdir, rm, stat, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Logger } from '@reeve/runtime'
 import { supportsReadOnlyHost } from '../../api/dynakube/one-agent-facts.ts'
-import { TenantUnknownError, tenantFromApiUrl } from '../../api/dynakube/tenant-facts.ts'
 import type { DynaKube } from '../../api/latest.ts'
 import type { DataPaths } from '../data-paths.ts'
-import { isFileName } from '../file-name.ts'
+import { legacyTenant } from '../legacy-tenant.ts'
 import type { Mount } from '../mounts/mount-table.ts'
 
 /** The umask of the process is 0. */
@@ -63,17 +62,6 @@ export async function migrateHostStorage(
     if (!(await exists(old))) continue
     await link(old, storage)
     logger.info({ from: old, to: storage }, 'linked the storage of a host agent of an earlier release')
-  }
-}
-
-/** The tenant after which an earlier release named a folder; none if the address does not tell. */
-function legacyTenant(dynakube: DynaKube): string | undefined {
-  try {
-    const tenant = tenantFromApiUrl(dynakube)
-    return isFileName(tenant) ? tenant : undefined
-  } catch (error) {
-    if (error instanceof TenantUnknownError) return undefined
-    throw error
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isMountPoint, parseMounts, readMounts } from './mount-table.ts'
+import { isBoundElsewhere, isMountPoint, parseMounts, readMounts } from './mount-table.ts'
 
 describe('the table of mounts', () => {
   it('has devices, places, types and options, with any number of optional fields', () => {
@@ -13,14 +13,30 @@ describe('the table of mounts', () => {
       '',
     ].join('\n')
     expect(parseMounts(table)).toEqual([
-      { device: '98:0', mountPoint: '/mnt2', type: 'ext4', options: { rw: '', errors: 'continue' } },
+      { device: '98:0', root: '/mnt1', mountPoint: '/mnt2', type: 'ext4', options: { rw: '', errors: 'continue' } },
       {
         device: '0:52',
+        root: '/',
         mountPoint: '/data/with space',
         type: 'overlay',
         options: { rw: '', lowerdir: '/a,b', upperdir: '/u', workdir: '/w' },
       },
     ])
+  })
+
+  it('shows that a directory is bound to another place', () => {
+    const mounts = parseMounts(
+      [
+        '1 0 8:1 / / rw - ext4 /dev/sda1 rw',
+        '2 1 8:2 /disk /data rw - ext4 /dev/sda2 rw',
+        '3 1 8:2 /disk/dk/osagent /pods/agent/mount rw - ext4 /dev/sda2 rw',
+        '4 1 8:1 /disk/other/osagent /elsewhere rw - ext4 /dev/sda1 rw',
+      ].join('\n'),
+    )
+    const bound = ['/data/dk/osagent', '/data/dk', '/data/other/osagent', '/pods'].map((path) =>
+      isBoundElsewhere(path, mounts),
+    )
+    expect(bound).toEqual([true, false, false, false])
   })
 
   it.runIf(process.platform === 'linux')('of this machine has its root', async () => {

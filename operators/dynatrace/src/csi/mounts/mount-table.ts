@@ -1,10 +1,13 @@
 /** The kernel's table of mounts. */
 import { readFile, realpath } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 
 /** One mount. */
 export interface Mount {
   /** Of the file system; mounts that show the same one have the same. */
   readonly device: string
+  /** The directory of the file system that is visible at the mount point. */
+  readonly root: string
   readonly mountPoint: string
   readonly type: string
   /** Of the file system, such as `lowerdir` of an overlay. */
@@ -26,10 +29,11 @@ export function parseMounts(table: string): readonly Mount[] {
   return table.split('\n').flatMap((line) => {
     // The number of optional fields varies; a lone dash ends them.
     const [mount = '', fileSystem] = line.split(' - ')
-    const [, , device = '', , mountPoint = ''] = mount.split(' ')
+    const [, , device = '', root = '', mountPoint = ''] = mount.split(' ')
     if (fileSystem === undefined || mountPoint === '') return []
     const [type = '', , superOptions = ''] = fileSystem.split(' ')
-    return [{ device, mountPoint: unescaped(mountPoint), type, options: parseOptions(superOptions) }]
+    const paths = { root: unescaped(root), mountPoint: unescaped(mountPoint) }
+    return [{ device, ...paths, type, options: parseOptions(superOptions) }]
   })
 }
 
@@ -47,6 +51,28 @@ export async function isMountPoint(path: string): Promise<boolean> {
     throw error
   }
   return (await readMounts()).some(({ mountPoint }) => mountPoint === real)
+}
+
+/**
+ * Whether a directory is bound to another place: the directory itself is not a mount point then.
+ *
+ * @example
+ * isBoundElsewhere('/data/_dynakubes/shop/osagent', await readMounts())
+ */
+export function isBoundElsewhere(path: string, mounts: readonly Mount[]): boolean {
+  const isAround = ({ mountPoint }: Mount) => `${path}/`.startsWith(mountPoint === '/' ? '/' : `${mountPoint}/`)
+  // The longest one, and of several at one place the last.
+  const around = mounts
+    .filter(isAround)
+    .reduce<Mount | undefined>(
+      (best, mount) => (mount.mountPoint.length >= (best?.mountPoint.length ?? 0) ? mount : best),
+      undefined,
+    )
+  if (around === undefined) return false
+  const inside = join(around.root, relative(around.mountPoint, path))
+  return mounts.some(
+    ({ device, root, mountPoint }) => device === around.device && root === inside && mountPoint !== path,
+  )
 }
 
 function parseOptions(text: string): Readonly<Record<string, string>> {

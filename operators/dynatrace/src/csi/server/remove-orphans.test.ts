@@ -1,7 +1,13 @@
 import { expect, it } from 'vitest'
 import { orphansOf } from './remove-orphans.ts'
 
-const mount = (device: string, mountPoint: string, type = 'overlay') => ({ device, mountPoint, type, options: {} })
+const mount = (device: string, mountPoint: string, type = 'overlay') => ({
+  device,
+  root: '/',
+  mountPoint,
+  type,
+  options: {},
+})
 
 it('finds overlays of volumes that are mounted nowhere else', () => {
   const used = mount('0:1', '/data/appmounts/a/mapped')

@@ -1,0 +1,64 @@
+/** Installs an agent by a Job on this node, whose image the container runtime pulls. */
+import { rm } from 'node:fs/promises'
+import { isAlreadyExists, isNotFound, type Job, Jobs, type Stored } from '@reeve/kube'
+import { linkNewestVersion } from '../../../bootstrapper/current-link.ts'
+import { jobName, renderJob } from '../download-job.ts'
+import { ProvisionError } from '../provision-error.ts'
+import type { InstallContext } from './install-context.ts'
+import { discardFiles, isDirectory } from './install-files.ts'
+
+/**
+ * Returns whether the agent is installed. If not, there is a Job that installs it; call again later.
+ *
+ * *Errors*: {@link ProvisionError} if the Job failed: Kubernetes deletes it soon, and it is then created again. Those of
+ * the API server and of the file system.
+ */
+export async function installByJob(image: string, folder: string, context: InstallContext): Promise<boolean> {
+  const { paths, client, signal, dynakube } = context
+  const name = jobName(image, context.nodeName)
+  const key = { namespace: dynakube.metadata.namespace ?? '', name }
+  if (await isDirectory(paths.codeModule(folder))) {
+    await linkOrDiscard(folder, context)
+    await rm(paths.jobWork(name), { recursive: true, force: true })
+    await deleted(client.delete(Jobs, key, { propagationPolicy: 'Background', signal }))
+    return true
+  }
+  const job = await client.get(Jobs, key, { signal }).catch(ignoreMissing)
+  if (job === undefined) await create(image, folder, context)
+  else if (hasFailed(job)) {
+    throw new ProvisionError(`the Job ${key.namespace}/${name} failed to copy the agent of ${image}; see its pods`)
+  }
+  return false
+}
+
+async function create(image: string, folder: string, context: InstallContext): Promise<void> {
+  const { nodeName, hostDataRoot, jobs: settings, client, signal, dynakube, logger } = context
+  const job = renderJob(dynakube, { image, folder, nodeName, hostDataRoot, settings })
+  try {
+    await client.create(Jobs, job, { signal })
+    logger.info({ job: job.metadata.name, image }, 'created a download Job')
+  } catch (error) {
+    // Another DynaKube with the same image.
+    if (!isAlreadyExists(error)) throw error
+  }
+}
+
+/** The program in the image may have been stopped before it made the link. */
+async function linkOrDiscard(folder: string, { paths }: InstallContext): Promise<void> {
+  try {
+    await linkNewestVersion(paths.codeModule(folder))
+  } catch (error) {
+    await discardFiles(paths, folder)
+    throw error
+  }
+}
+
+const hasFailed = ({ status }: Stored<Job>): boolean => (status?.failed ?? 0) > 0
+
+async function deleted(deleting: Promise<unknown>): Promise<void> {
+  await deleting.catch(ignoreMissing)
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!isNotFound(error)) throw error
+}

@@ -1,0 +1,110 @@
+/** Keeps the agents on this node as the DynaKubes want them. */
+import { mkdir } from 'node:fs/promises'
+import { Jobs, type Stored } from '@reeve/kube'
+import type { Reconcile, ReconcileRequest, ReconcileResult } from '@reeve/runtime/controller'
+import { needsAppInjection, supportsReadOnlyHost } from '../../api/dynakube/one-agent-facts.ts'
+import { type DynaKube, DynaKubes } from '../../api/latest.ts'
+import { cleanUp } from './cleanup/clean-up.ts'
+import type { CleanupSettings } from './cleanup/cleanup-context.ts'
+import { CleanupTimer } from './cleanup/cleanup-timer.ts'
+import { codeModuleOf } from './code-module.ts'
+import { jobSelector } from './download-job.ts'
+import { installCodeModule } from './install/install-code-module.ts'
+import type { InstallSettings } from './install/install-context.ts'
+import { linkLatest } from './latest-link.ts'
+import type { ProvisionerMetrics } from './provisioner-metrics.ts'
+
+/** Options of {@link provision}. */
+export interface ProvisionOptions extends InstallSettings, CleanupSettings {
+  readonly cleanupPeriodMs: number
+  readonly metrics: ProvisionerMetrics
+}
+
+const MINUTE_MS = 60_000
+/** When to reconcile again if nothing changes. */
+const REQUEUE_MS = {
+  nothingToInstall: 30 * MINUTE_MS,
+  undecided: MINUTE_MS,
+  jobRunning: 30_000,
+  installed: 5 * MINUTE_MS,
+}
+
+type Request = ReconcileRequest<DynaKube>
+
+/**
+ * The reconcile function of the provisioner. It must not run twice at once: installations share a scratch directory.
+ *
+ * @example
+ * controller({ name: 'provisioner-controller', for: DynaKubes, reconcile: provision(options) }, environment)
+ */
+export function provision(options: ProvisionOptions): Reconcile<DynaKube> {
+  let timer: CleanupTimer | undefined
+  const clean = async (request: Request, when: 'now' | 'if due'): Promise<void> => {
+    timer ??= new CleanupTimer(options.cleanupPeriodMs, request.clock)
+    if (when === 'now' || timer.isDue) await timer.run(() => cleanUpFor(request, options))
+  }
+  /** What could not be cleaned up must not keep an agent from being installed. */
+  const tryToClean = async (request: Request, when: 'now' | 'if due'): Promise<void> => {
+    await clean(request, when).catch((error: unknown) => {
+      request.signal.throwIfAborted()
+      request.logger.error({ error }, 'cannot clean up')
+    })
+  }
+  return async (request): Promise<ReconcileResult | undefined> => {
+    const { object: dynakube } = request
+    if (dynakube === undefined) {
+      await tryToClean(request, 'now')
+      return undefined
+    }
+    if (!needsAppInjection(dynakube) && !supportsReadOnlyHost(dynakube)) {
+      await clean(request, 'if due')
+      return { requeueAfterMs: REQUEUE_MS.nothingToInstall }
+    }
+    const { paths } = options
+    for (const path of [paths.dynakube(dynakube.metadata.name), paths.codeModules]) {
+      await mkdir(path, { recursive: true, mode: 0o755 })
+    }
+    if (!needsAppInjection(dynakube)) {
+      await tryToClean(request, 'if due')
+      return { requeueAfterMs: REQUEUE_MS.nothingToInstall }
+    }
+    const outcome = await install(dynakube, request, options)
+    if (outcome === 'installed') await tryToClean(request, 'if due')
+    return { requeueAfterMs: REQUEUE_MS[outcome] }
+  }
+}
+
+async function install(
+  dynakube: Stored<DynaKube>,
+  request: Request,
+  options: ProvisionOptions,
+): Promise<'undecided' | 'jobRunning' | 'installed'> {
+  const { client, logger, signal } = request
+  const { paths, metrics } = options
+  const module = codeModuleOf(dynakube, options.hasCsiDriver)
+  if (module === undefined) return 'undecided'
+  const { name } = dynakube.metadata
+  const isInstalled = await request.stage('install', () =>
+    metrics.measure(module.method, () => installCodeModule(module, { ...options, dynakube, client, logger, signal })),
+  )
+  if (!isInstalled) return 'jobRunning'
+  if (await linkLatest(paths, name, module.folder)) {
+    logger.info({ dynakube: name, codeModule: module.folder }, 'new pods get this agent')
+  }
+  return 'installed'
+}
+
+function cleanUpFor(request: Request, options: ProvisionOptions): Promise<void> {
+  const { client, clock, logger, signal, key } = request
+  const namespace = key.namespace ?? ''
+  const listJobs = async () => {
+    const labelSelector = jobSelector(options.nodeName)
+    const { items } = await client.listAll(Jobs, { namespace, labelSelector, metadataOnly: true, signal })
+    return items.map(({ metadata }) => metadata.name)
+  }
+  const listDynaKubes = async () => (await client.listAll(DynaKubes, { namespace, signal })).items
+  return request.stage('clean up', async () => {
+    const deleted = await cleanUp({ ...options, listDynaKubes, listJobs, clock, logger, signal })
+    options.metrics.deleted(deleted)
+  })
+}

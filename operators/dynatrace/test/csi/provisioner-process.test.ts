@@ -1,0 +1,42 @@
+/** `csi-provisioner` as a process beside a cluster and a tenant. */
+import { readdir, readlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { DynaKubes } from '../../src/api/latest.ts'
+import { until } from '../support/until.ts'
+import { type ProvisionerWorld, provisionerWorld } from './support/provisioner-process.ts'
+import { NAMESPACE, TENANT } from './support/provisioner-stage.ts'
+
+let world: ProvisionerWorld
+beforeAll(async () => {
+  world = await provisionerWorld()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+it('follows the DynaKubes of its namespace, and reports health and metrics, until SIGTERM', async () => {
+  const [older = '', newer = ''] = world.simulator.tenant(TENANT).versions.available()
+  await world.dynakube('dk', older)
+  const dataRoot = join(world.folder, 'data')
+  const provisioner = world.start({ dataRoot, env: { CLEANUP_PERIOD: 'soon' } })
+  const { paths } = provisioner
+  const points = (version: string) => async () =>
+    (await readlink(paths.latestCodeModule('dk')).catch(() => '')) === paths.codeModule(version)
+  await until('the first agent', points(older))
+  await world.setVersion('dk', newer)
+  await until('the second agent', points(newer))
+  expect(provisioner.log()).toContain('CLEANUP_PERIOD is not a duration')
+  const ports = [...provisioner.log().matchAll(/"port":(\d+)/g)].map(([, port]) => port)
+  const responses = await Promise.all(
+    ports.flatMap((port) => ['livez', 'metrics'].map((path) => fetch(`http://127.0.0.1:${port}/${path}`))),
+  )
+  const texts = await Promise.all(responses.filter(({ ok }) => ok).map((response) => response.text()))
+  expect(texts.some((text) => text.includes('dynatrace_csi_provisioner_installs_total'))).toBe(true)
+  expect(texts).toContain('ok')
+  await world.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'dk' })
+  await until('the clean-up', async () => (await readdir(paths.codeModules)).length === 0)
+  expect(await provisioner.stop()).toBe(0)
+  expect((await readdir(dataRoot)).toSorted()).toEqual(['_dynakubes', 'codemodules'])
+  // Neither tokens nor the password of anything reach the log.
+  const token = world.simulator.tenant(TENANT).tokens.get('apiToken')?.value ?? ''
+  expect(provisioner.log()).not.toContain(token.split('.').at(-1))
+})
