@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 
 /** The value of `-f`. */
 export interface FileOptions {
-  /** At least one; `-` is the standard input. */
+  /** Files or folders, at least one; `-` is the standard input. */
   readonly filename: readonly string[]
 }
 
@@ -21,7 +21,7 @@ export interface OutputOptions {
 export function addFileOption(command: Command): Command {
   return command.requiredOption(
     '-f, --filename <path...>',
-    'YAML or JSON files of one or more objects; - is standard input',
+    'YAML or JSON files of one or more objects, or folders of such files; - is standard input',
   )
 }
 

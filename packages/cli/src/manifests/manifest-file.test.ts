@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -18,8 +18,34 @@ describe('files of manifests', () => {
     expect(problems).toEqual([])
   })
 
-  it('that do not exist fail with their name', async () => {
-    await expect(readManifests(['/nowhere/webapp.yaml'], async () => '')).rejects.toThrow('/nowhere/webapp.yaml')
+  it('in a folder are found below it, in alphabetical order; other files are ignored', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'manifests-'))
+    await mkdir(join(folder, 'more'))
+    await writeFile(join(folder, 'more', 'c.yml'), 'kind: C')
+    await writeFile(join(folder, 'b.json'), '{"kind": "B"}')
+    await writeFile(join(folder, 'a.yaml'), 'kind: A')
+    await writeFile(join(folder, 'README.md'), '# a: [')
+    await symlink(folder, join(folder, 'more', 'again'))
+    const { documents } = await readManifests([folder], async () => '')
+    await rm(folder, { recursive: true })
+    expect(documents.map(({ value }) => value)).toEqual([{ kind: 'A' }, { kind: 'B' }, { kind: 'C' }])
+  })
+
+  it('without any object are an error, so that an empty file does not pass for a valid one', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'manifests-'))
+    const file = join(folder, 'empty.yaml')
+    await writeFile(file, '# nothing yet\n---\n')
+    await expect(readManifests([file], async () => '')).rejects.toThrow(`${file}: there is no object to read`)
+    await rm(file)
+    await expect(readManifests([folder], async () => '')).rejects.toThrow('no .yaml, .yml or .json files')
+    await rm(folder, { recursive: true })
+    await expect(readManifests(['-'], async () => '')).rejects.toThrow('the standard input: there is no object to read')
+  })
+
+  it('that do not exist fail with their name and the reason', async () => {
+    await expect(readManifests(['/nowhere/webapp.yaml'], async () => '')).rejects.toThrow(
+      '/nowhere/webapp.yaml: there is no such file or folder',
+    )
   })
 
   it('skip documents without content', () => {

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { parseYamlDocuments, type YamlOptions } from '@reeve/kube/yaml'
 import { type Document, isAlias, isCollection, isMap, isNode, isScalar, isSeq, LineCounter, type Node } from 'yaml'
+import { findFiles, ManifestFileError, readable } from './find-files.ts'
 
 /** A position in a file, both counted from 1. */
 export interface Position {
@@ -49,9 +50,9 @@ const DIALECT: YamlOptions = {
 const STDIN = '-'
 
 /**
- * Reads files; documents without content are skipped.
+ * Reads files, and all YAML and JSON files in folders; documents without content are skipped.
  *
- * *Errors*: those of the file system, naming the file.
+ * *Errors*: {@link ManifestFileError} for a file that cannot be read, and if there is no document at all.
  *
  * @example
  * const { documents, problems } = await readManifests(['dynakube.yaml', '-'], context.readStdin)
@@ -59,11 +60,22 @@ const STDIN = '-'
 export async function readManifests(files: readonly string[], readStdin: () => Promise<string>): Promise<Manifests> {
   const documents: ManifestDocument[] = []
   const problems: SyntaxProblem[] = []
-  for (const file of files) {
-    const text = file === STDIN ? await readStdin() : await readFile(file, 'utf8')
-    const parsed = parseManifests(file === STDIN ? '<stdin>' : file, text)
-    documents.push(...parsed.documents)
-    problems.push(...parsed.problems)
+  function add(parsed: Manifests): void {
+    for (const document of parsed.documents) documents.push(document)
+    for (const problem of parsed.problems) problems.push(problem)
+  }
+  for (const name of files) {
+    if (name === STDIN) {
+      add(parseManifests('<stdin>', await readStdin()))
+      continue
+    }
+    for (const file of await findFiles(name)) {
+      add(parseManifests(file, await readable(file, () => readFile(file, 'utf8'))))
+    }
+  }
+  if (files.length > 0 && documents.length + problems.length === 0) {
+    const names = files.map((name) => (name === STDIN ? 'the standard input' : name))
+    throw new ManifestFileError(`${names.join(', ')}: there is no object to read`)
   }
   return { documents, problems }
 }
