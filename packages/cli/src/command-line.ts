@@ -113,7 +113,10 @@ function helpAfter(examples: readonly string[], exitCodes: Readonly<Record<numbe
 /** An unknown level in the environment means info: the chart of another release may set it. */
 function logLevelOption({ LOG_LEVEL }: ProcessParts['env']): Option {
   const level = LOG_LEVELS.find((known) => known === LOG_LEVEL) ?? 'info'
-  return new Option('--log-level <level>', 'minimum level of the JSON log on standard error (env: LOG_LEVEL)')
+  return new Option(
+    '--log-level <level>',
+    'minimum level of the log on standard error, which is JSON except on a terminal (env: LOG_LEVEL)',
+  )
     .choices([...LOG_LEVELS])
     .default(level)
 }
@@ -139,7 +142,9 @@ function contextOf(parts: ProcessParts, logging: Logging): CommandContext {
 
 async function jsonLogger(logging: Logging, destination: ProcessParts['stderr']) {
   const { createLogger } = await import('@reeve/runtime/logging')
-  return createLogger({ ...logging, destination: { write: (line) => void destination.write(line) } })
+  // Lines for people on a terminal, JSON for everything that collects logs.
+  const pretty = destination.hasColors
+  return createLogger({ ...logging, pretty, destination: { write: (line) => void destination.write(line) } })
 }
 
 function ownProcess(): ProcessParts {

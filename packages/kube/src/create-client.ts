@@ -13,6 +13,7 @@ import { type Discovery, DiscoveryCache } from './discovery.ts'
 import { HttpClient } from './http-client.ts'
 import type { Impersonation } from './impersonation.ts'
 import { ClientObserver, type ObserverOptions } from './observer.ts'
+import { Reachability } from './reachability.ts'
 import { RequestExecutor } from './request-executor.ts'
 import type { RetryOptions } from './retry-policy.ts'
 import type { Transport } from './transport.ts'
@@ -64,6 +65,13 @@ export function createClient(options: ClientTarget & ClientOptions): Discovering
     random: options.random ?? Math.random,
     retries: options.retries ?? {},
     observer: new ClientObserver(options),
+    ...('config' in options && {
+      reachability: new Reachability({
+        server: withoutPassword(options.config.server),
+        clock,
+        ...(options.logger && { logger: options.logger }),
+      }),
+    }),
     maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
     headers: { 'user-agent': options.userAgent ?? DEFAULT_USER_AGENT },
     ...(identity && { impersonate: identity }),
@@ -76,4 +84,8 @@ export function createClient(options: ClientTarget & ClientOptions): Discovering
     clock,
     close: () => transport.close(),
   })
+}
+
+function withoutPassword(server: string): string {
+  return new URL(server).origin
 }

@@ -1,4 +1,5 @@
 /** Reports the requests of a client to metrics and logs, without the data that it sends or receives. */
+import { isConnectionError } from './error-predicates.ts'
 import { describeTarget, type RequestTarget, type Verb } from './request-target.ts'
 
 /** One attempt of a request. Contains names and numbers only: no headers, no query, no body. */
@@ -55,7 +56,9 @@ export class ClientObserver {
   /** An attempt failed and is retried after `delayMs`. */
   retrying(target: RequestTarget, error: unknown, attempt: number, delayMs: number): void {
     const message = error instanceof Error ? error.message : 'unknown'
-    this.#options.logger?.warn({ ...target, error: message, attempt, delayMs }, 'retrying api request')
+    // That the server is unreachable is reported once, for all requests.
+    const level = isConnectionError(error) ? 'debug' : 'warn'
+    this.#options.logger?.[level]({ ...target, error: message, attempt, delayMs }, 'retrying api request')
   }
 
   /** The response contains a warning. */

@@ -5,6 +5,7 @@ import { DEFAULT_TIMEOUT_MS } from './defaults.ts'
 import { ConnectionError, DeadlineExceededError, KubeError } from './errors.ts'
 import { type Impersonation, impersonationHeaders } from './impersonation.ts'
 import type { ClientObserver } from './observer.ts'
+import type { Reachability } from './reachability.ts'
 import { describeTarget, type RequestTarget } from './request-target.ts'
 import { readApiError, readContent } from './response-body.ts'
 import { warningTexts } from './response-headers.ts'
@@ -35,6 +36,7 @@ export interface RequestExecutorOptions {
   readonly random: () => number
   readonly retries: RetryOptions
   readonly observer: ClientObserver
+  readonly reachability?: Reachability
   readonly maxResponseBytes: number
   /** Headers of every request. */
   readonly headers: Readonly<Record<string, string>>
@@ -139,6 +141,7 @@ export class RequestExecutor {
 
   #report(call: Call, startedAt: number, attempt: number, status: number | undefined, error?: unknown): void {
     const durationMs = this.#options.clock.now() - startedAt
+    this.#options.reachability?.attempted(status, error)
     this.#options.observer.requested({
       ...call.target,
       method: call.method,
