@@ -1,5 +1,6 @@
 /** `reeve-cluster`: runs an embedded cluster until it is stopped. */
 import { parseArgs } from 'node:util'
+import manifest from '../package.json' with { type: 'json' }
 import type { EmbeddedClusterOptions } from './cluster-options.ts'
 
 const usage = `Usage: reeve-cluster [options]
@@ -14,6 +15,7 @@ Starts a Kubernetes API server with simulated nodes and workloads.
   --authorization <mode>    RBAC or AlwaysAllow (default: RBAC)
   --anonymous-auth          accept requests without credentials, as system:anonymous
   --no-controllers          run only the API server, without controllers
+  --version                 show the version
   --help                    show this text
 
 Examples:
@@ -21,7 +23,7 @@ Examples:
   reeve-cluster --port 6443 --kubeconfig ~/.kube/reeve --data-dir ~/reeve-data
   reeve-cluster --nodes 100 --authorization AlwaysAllow
 
-Exit codes: 0 stopped by a signal, 1 failed to start, 2 invalid command line.
+Exit codes: 0 stopped by a signal, 1 failed to start, 64 invalid command line.
 `
 
 /** An invalid command line. */
@@ -29,10 +31,10 @@ class UsageError extends Error {
   readonly code = 'USAGE'
 }
 
-/** Options of the cluster, and the path of its kubeconfig; `undefined` for help. */
+/** Options of the cluster, and the path of its kubeconfig; or what to print instead. */
 function readArguments(
   args: readonly string[],
-): { readonly options: EmbeddedClusterOptions; readonly kubeconfig: string } | undefined {
+): { readonly options: EmbeddedClusterOptions; readonly kubeconfig: string } | 'help' | 'version' {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -44,10 +46,12 @@ function readArguments(
       authorization: { type: 'string', default: 'RBAC' },
       'anonymous-auth': { type: 'boolean', default: false },
       'no-controllers': { type: 'boolean', default: false },
+      version: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
-  if (values.help) return undefined
+  if (values.help) return 'help'
+  if (values.version) return 'version'
   const { authorization } = values
   if (authorization !== 'AlwaysAllow' && authorization !== 'RBAC') {
     throw new UsageError(`--authorization must be RBAC or AlwaysAllow, not ${JSON.stringify(authorization)}`)
@@ -77,8 +81,8 @@ function number(name: string, text: string, max: number): number {
 
 async function main(): Promise<void> {
   const read = readArguments(process.argv.slice(2))
-  if (read === undefined) {
-    process.stdout.write(usage)
+  if (read === 'help' || read === 'version') {
+    process.stdout.write(read === 'help' ? usage : `${manifest.version}\n`)
     return
   }
   // Imported lazily: help and invalid options need no cluster.
@@ -99,5 +103,5 @@ try {
 } catch (error) {
   const isUsage = error instanceof Error && 'code' in error && /^(USAGE|ERR_PARSE_ARGS)/.test(String(error.code))
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${isUsage ? `\n${usage}` : ''}`)
-  process.exitCode = isUsage ? 2 : 1
+  process.exitCode = isUsage ? 64 : 1
 }

@@ -215,8 +215,9 @@ test('the command starts a cluster, rejects invalid options and prints help', as
     })
   expect(await run('--help')).toMatchObject({ code: 0, output: expect.stringContaining('--data-dir') })
   expect(await run('--port', 'x')).toMatchObject({
-    code: 2,
+    code: 64,
     output: expect.stringContaining('--port must be an integer'),
   })
-  expect(await run('--unknown')).toMatchObject({ code: 2 })
+  expect(await run('--unknown')).toMatchObject({ code: 64 })
+  expect(await run('--version')).toMatchObject({ code: 0, output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
 })

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** `reeve explore`: explores operators from the command line. */
 import { resolve } from 'node:path'
+import manifest from '../package.json' with { type: 'json' }
 import { type Command, readArguments, USAGE } from './command-line.ts'
 import type { ExplorationReport } from './explore.ts'
 import { ProgressLog } from './report/progress-log.ts'
@@ -8,6 +9,9 @@ import { divergenceText, missedText, reportTable, summaryLine } from './report/r
 
 /** How often a line of progress may be due. */
 const TICK_MS = 1_000
+
+/** An invalid command line, as in the operators. */
+const EXIT_USAGE = 64
 
 /** A report, and the module it is about. */
 interface Explored {
@@ -68,8 +72,8 @@ function print(explored: readonly Explored[], command: Command, durationMs: numb
 
 async function main(): Promise<void> {
   const command = readArguments(process.argv.slice(2))
-  if (command === undefined) {
-    process.stdout.write(USAGE)
+  if (command === 'help' || command === 'version') {
+    process.stdout.write(command === 'help' ? USAGE : `${manifest.version}\n`)
     return
   }
   const stop = new AbortController()
@@ -92,5 +96,5 @@ try {
 } catch (error) {
   const help = isUsage(error) ? `\n${USAGE}` : ''
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${help}`)
-  process.exitCode = help === '' ? 1 : 2
+  process.exitCode = help === '' ? 1 : EXIT_USAGE
 }

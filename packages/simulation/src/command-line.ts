@@ -30,6 +30,7 @@ that is known to break operators, comparing each run with the one without.
   --seed <number>           another seed, other samples (default: ${EXPLORATION_DEFAULTS.seed})
   --threads <number>        runs at the same time (default: one per core)
   --output <text|json>      how to report (default: text)
+  --version                 show the version
   --help                    show this text
 
 Patterns:
@@ -43,7 +44,7 @@ Examples:
   reeve explore --operator webapp --pattern T1 --point 7 --seed 1
   reeve explore --module my-operator/exploration.ts --output json
 
-Exit code: 0 when every run ended as it should, 1 when one did not, 2 when the command line is wrong.
+Exit code: 0 when every run ended as it should, 1 when one did not, 64 when the command line is invalid.
 `
 
 /** A command line that cannot be understood. */
@@ -68,14 +69,14 @@ export interface Command {
 }
 
 /**
- * Reads the arguments; `undefined` when only help is wanted.
+ * Reads the arguments; `help` or `version` when only that is wanted.
  *
  * *Errors*: {@link UsageError}, and what `parseArgs` throws at options that do not exist.
  *
  * @example
  * const command = readArguments(process.argv.slice(2))
  */
-export function readArguments(args: readonly string[]): Command | undefined {
+export function readArguments(args: readonly string[]): Command | 'help' | 'version' {
   const text = { type: 'string' } as const
   const texts = { type: 'string', multiple: true } as const
   const { values, positionals } = parseArgs({
@@ -94,12 +95,14 @@ export function readArguments(args: readonly string[]): Command | undefined {
       seed: text,
       threads: text,
       output: { type: 'string', default: 'text' },
+      version: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
-  if (values.help) return undefined
-  const [verb = 'explore', ...others] = positionals
-  if (verb !== 'explore' || others.length > 0)
+  if (values.help) return 'help'
+  if (values.version) return 'version'
+  if (positionals.length === 0) throw new UsageError('the command is missing: use reeve explore')
+  if (positionals.length > 1 || positionals[0] !== 'explore')
     throw new UsageError(`unknown command "${positionals.join(' ')}"; there is only explore`)
   const { output } = values
   if (output !== 'text' && output !== 'json')

@@ -80,7 +80,7 @@ describe('reeve explore', () => {
   it('explains itself, and rejects what it does not understand', { timeout: 60_000 }, async () => {
     expect((await reeveExplore('--help')).stdout).toContain('Examples:')
     const refused = await reeveExplore('--pattern', 'T99')
-    expect(refused.code).toBe(2)
+    expect(refused.code).toBe(64)
     expect(refused.stderr).toContain('unknown pattern "T99"; use one of undisturbed, crash-after-write')
   })
 })

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { readArguments } from './command-line.ts'
+
+test('without a command it does not start thousands of runs, but names the command', () => {
+  expect(() => readArguments([])).toThrow('the command is missing: use reeve explore')
+  expect(() => readArguments(['--quick'])).toThrow('the command is missing')
+  expect(() => readArguments(['explode'])).toThrow('unknown command "explode"; there is only explore')
+})
+
+test('help and version need no command', () => {
+  expect(readArguments(['--help'])).toBe('help')
+  expect(readArguments(['--version'])).toBe('version')
+})
+
+test('patterns are named by word or by number', () => {
+  expect(readArguments(['explore', '--pattern', 'T1,relist'])).toMatchObject({
+    patterns: ['crash-after-write', 'relist'],
+  })
+})
