@@ -12,15 +12,22 @@ const phaseOf = (before: Phase | undefined, replicas: number, live?: ReturnType<
   }).phase
 
 describe('the phase of a WebApp', () => {
-  it('waits for pods from the first write to the first replica that serves', () => {
-    expect(phaseOf(undefined, 2)).toBe('WaitingForPods')
-    expect(phaseOf('Created', 2, deployment(0, { observed: 0 }))).toBe('WaitingForPods')
+  it('goes from Created through Reconciling and WaitingForPods to Ready', () => {
+    expect(phaseOf('Created', 2)).toBe('Reconciling')
+    expect(phaseOf('Reconciling', 2, deployment(undefined))).toBe('Reconciling')
+    expect(phaseOf('Reconciling', 2, deployment(0))).toBe('WaitingForPods')
     expect(phaseOf('WaitingForPods', 2, deployment(2, { available: 1 }))).toBe('WaitingForPods')
     expect(phaseOf('WaitingForPods', 2, deployment(2, { available: 2 }))).toBe('Ready')
   })
 
   it('is ready with no replicas when none are wanted', () => {
     expect(phaseOf('Created', 0, deployment(0))).toBe('Ready')
+  })
+
+  it('is reconciled, not scaled, when its Deployment was deleted and is created again', () => {
+    expect(phaseOf('Ready', 2)).toBe('Reconciling')
+    expect(phaseOf('Ready', 2, deployment(undefined))).toBe('Reconciling')
+    expect(phaseOf('Reconciling', 2, deployment(1))).toBe('WaitingForPods')
   })
 
   it('scales until the number is reached', () => {
@@ -34,7 +41,7 @@ describe('the phase of a WebApp', () => {
   it('reconciles while a new version rolls out', () => {
     expect(phaseOf('Ready', 2, deployment(2, { observed: 0 }))).toBe('Reconciling')
     expect(phaseOf('Reconciling', 2, deployment(3, { updated: 1, available: 2 }))).toBe('Reconciling')
-    expect(phaseOf('Reconciling', 2, deployment(2, { available: 1 }))).toBe('Reconciling')
+    expect(phaseOf('Reconciling', 2, deployment(2, { available: 1 }))).toBe('WaitingForPods')
     expect(phaseOf('Reconciling', 2, deployment(2, { available: 2 }))).toBe('Ready')
   })
 
@@ -53,7 +60,7 @@ describe('the phase of a WebApp', () => {
 describe('the status of a WebApp', () => {
   const clock = { now: () => Date.UTC(2030, 0, 1) }
 
-  it('reports numbers, selector and all three conditions with the generation they are about', () => {
+  it('reports numbers, selector and all conditions with the generation they are about', () => {
     const status = deriveStatus(
       { webapp: webapp({ replicas: 1 }), deployment: deployment(1, { available: 1 }), failure: undefined },
       clock,
@@ -65,6 +72,7 @@ describe('the status of a WebApp', () => {
       availableReplicas: 1,
       selector: 'app.kubernetes.io/name=webapp,app.kubernetes.io/instance=shop',
       conditions: [
+        { type: 'Ready', status: 'True', reason: 'Ready', message: '1 replica available', observedGeneration: 1 },
         { type: 'Available', status: 'True', observedGeneration: 1 },
         { type: 'Progressing', status: 'False', reason: 'Ready' },
         { type: 'Degraded', status: 'False', reason: 'AsExpected' },

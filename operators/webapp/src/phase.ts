@@ -17,12 +17,17 @@ export interface PhaseReport {
   readonly message: string
 }
 
-/** Phases of a WebApp that has not served yet. */
-const STARTING: ReadonlySet<Phase | undefined> = new Set<Phase | undefined>([undefined, 'Created', 'WaitingForPods'])
+/** Phases before pods have to start: of a new WebApp, or one whose Deployment was just written. */
+const STARTING: ReadonlySet<Phase | undefined> = new Set<Phase | undefined>([
+  undefined,
+  'Created',
+  'Reconciling',
+  'WaitingForPods',
+])
 
 /**
- * Derives the phase. Pure: the same observation gives the same phase, except that what is going on (first start,
- * scaling, roll-out) can only be told with the previous phase at hand.
+ * Derives the phase: Created → Reconciling → WaitingForPods → Ready. Pure: the same observation gives the same phase, but
+ * only the previous phase distinguishes replicas that start, or are added, from replicas that stopped serving.
  *
  * @example
  * const { phase, message } = derivePhase({ webapp, deployment, failure: undefined })
@@ -33,12 +38,12 @@ export function derivePhase({ webapp, deployment, failure }: Observation): Phase
   }
   if (failure !== undefined) return { phase: 'Degraded', message: failure.message }
   const { replicas } = webapp.spec
-  const isStarting = STARTING.has(webapp.status?.phase)
-  if (deployment === undefined || !isObserved(deployment)) {
-    if (isStarting) return { phase: 'WaitingForPods', message: `waiting for ${count(replicas)} to start` }
-    return deployment !== undefined && deployment.status?.replicas !== replicas
-      ? { phase: 'Scaling', message: `going to ${count(replicas)}` }
-      : { phase: 'Reconciling', message: 'the change is being rolled out' }
+  if (deployment === undefined) return { phase: 'Reconciling', message: 'the Deployment is being created' }
+  if (!isObserved(deployment)) {
+    const { replicas: before } = deployment.status ?? {}
+    return before === undefined || before === replicas
+      ? { phase: 'Reconciling', message: 'the change is being rolled out' }
+      : { phase: 'Scaling', message: `going to ${count(replicas)}` }
   }
   const stuck = deployment.status?.conditions?.find(({ type, status }) => type === 'Progressing' && status === 'False')
   if (stuck?.reason === 'ProgressDeadlineExceeded') {
@@ -52,10 +57,9 @@ export function derivePhase({ webapp, deployment, failure }: Observation): Phase
     return { phase: 'Ready', message: `${count(replicas)} available` }
   }
   const progress = `${availableReplicas} of ${count(replicas)} available`
-  if (isStarting) return { phase: 'WaitingForPods', message: progress }
+  if (STARTING.has(webapp.status?.phase)) return { phase: 'WaitingForPods', message: progress }
   if (total !== replicas || webapp.status?.phase === 'Scaling') return { phase: 'Scaling', message: progress }
-  if (webapp.status?.phase === 'Reconciling') return { phase: 'Reconciling', message: progress }
-  return { phase: 'Degraded', message: `${progress}: replicas that served before do not any more` }
+  return { phase: 'Degraded', message: `${progress}: replicas that were available no longer are` }
 }
 
 /** The Deployment's status speaks of the spec as it is now, not of an earlier one. */

@@ -20,6 +20,7 @@ export function deriveStatus(observation: Observation, clock: { now(): number })
   const observedGeneration = webapp.metadata.generation
   const { replicas = 0, availableReplicas = 0 } = deployment?.status ?? {}
   const states: readonly ConditionState[] = [
+    { type: 'Ready', status: phase === 'Ready' ? 'True' : 'False', reason: phase, message },
     {
       type: 'Available',
       status: isAvailable(observation) ? 'True' : 'False',

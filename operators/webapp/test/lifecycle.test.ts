@@ -8,14 +8,17 @@ import {
   type Resource,
   Services,
 } from '@reeve/kube'
+import type { ReconcileRecord } from '@reeve/runtime/controller'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebAppCrd, WebApps } from '../src/index.ts'
 import { keyOf, type Stage, setStage, written } from './support/stage.ts'
 
 let stage: Stage
+let records: ReconcileRecord[]
 beforeEach(async () => {
   stage = await setStage()
-  stage.startOperator()
+  records = []
+  stage.startOperator({ onReconcile: (record) => records.push(record) })
 })
 afterEach(() => stage.close())
 
@@ -28,6 +31,7 @@ describe('a WebApp', () => {
     const { status } = await stage.untilPhase('shop', 'Ready')
     expect(status).toMatchObject({ availableReplicas: 2, replicas: 2, observedGeneration: 1 })
     expect(status?.conditions?.map(({ type, status: value }) => `${type}=${value}`)).toEqual([
+      'Ready=True',
       'Available=True',
       'Progressing=False',
       'Degraded=False',
@@ -38,6 +42,35 @@ describe('a WebApp', () => {
     expect((await deployment()).metadata.ownerReferences).toMatchObject([
       { kind: 'WebApp', name: 'shop', controller: true },
     ])
+  })
+
+  it('goes through the phases Created, Reconciling, WaitingForPods and Ready', async () => {
+    const seen: string[] = []
+    const ending = new AbortController()
+    const watching = (async () => {
+      for await (const event of stage.client.watch(WebApps, { namespace: 'default', signal: ending.signal })) {
+        const phase = event.type === 'BOOKMARK' ? undefined : event.object.status?.phase
+        if (phase !== undefined && seen.at(-1) !== phase) seen.push(phase)
+      }
+    })().catch(() => undefined)
+    await stage.client.create(WebApps, written('shop'))
+    await stage.untilPhase('shop', 'Ready')
+    await stage.until(() => seen.at(-1) === 'Ready')
+    ending.abort()
+    await watching
+    expect(seen).toEqual(['Created', 'Reconciling', 'WaitingForPods', 'Ready'])
+  })
+
+  it('is reconciled every 30 seconds while nothing happens, without a request', async () => {
+    await stage.client.create(WebApps, written('shop'))
+    await stage.untilPhase('shop', 'Ready')
+    // Events about pods that became ready may still arrive.
+    await stage.clock.advance(60_000)
+    const before = records.length
+    await stage.clock.advance(5 * 60_000)
+    const since = records.slice(before)
+    expect(since).toHaveLength(10)
+    expect(since.flatMap(({ writes }) => writes)).toEqual([])
   })
 
   it('scales when the number of replicas changes, also through the scale subresource', async () => {

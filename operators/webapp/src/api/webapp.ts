@@ -109,7 +109,7 @@ const status = Type.Object(
     availableReplicas: Type.Optional(Type.Integer({ description: 'Replicas that can serve.' })),
     selector: Type.Optional(Type.String({ description: 'Selects the pods; autoscalers read it.' })),
     conditions: Type.Optional(
-      conditions({ description: 'Available, Progressing and Degraded, each with reason and message.' }),
+      conditions({ description: 'Ready, Available, Progressing and Degraded, each with reason and message.' }),
     ),
   },
   // A status default costs no write: the server shows Created until the operator has reported once.

@@ -19,9 +19,9 @@ export function webapp(
   return applyDefaults(objectSchema(WebAppCrd, 'v1'), object) as WebApp
 }
 
-/** The Deployment of a WebApp with the given numbers in its status. */
+/** The Deployment of a WebApp with the given numbers in its status; without replicas, it was just created. */
 export function deployment(
-  replicas: number,
+  replicas: number | undefined,
   numbers: {
     readonly updated?: number
     readonly available?: number
@@ -29,15 +29,19 @@ export function deployment(
     readonly stuck?: boolean
   } = {},
 ): Deployment {
-  const { updated = replicas, available = 0, observed = 1, stuck = false } = numbers
-  return {
+  const { updated, available = 0, observed = 1, stuck = false } = numbers
+  const object = {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { name: 'shop', namespace: 'default', generation: 1 },
+  }
+  if (replicas === undefined) return object
+  return {
+    ...object,
     status: {
       observedGeneration: observed,
       replicas,
-      updatedReplicas: updated,
+      updatedReplicas: updated ?? replicas,
       availableReplicas: available,
       conditions: [
         { type: 'Available', status: available > 0 ? 'True' : 'False' },
