@@ -11,7 +11,7 @@ const greet: Subcommand<{ readonly name: string }> = {
   run: async ({ name }, { stdout, logger }) => {
     const log = await logger()
     log.debug({ name }, 'greeting')
-    if (name === 'nobody') throw new Error('there is nobody')
+    if (name === 'nobody') throw new Error('nobody is there')
     stdout.write(`hello ${name}\n`)
     return EXIT.done
   },
@@ -81,7 +81,7 @@ describe('a command line', () => {
 
   it('exits 1 on failure, with the reason on standard error', async () => {
     const { code, stderr } = await greeter().run(['greet', '--name', 'nobody'])
-    expect([code, stderr]).toEqual([1, 'greeter: there is nobody\n'])
+    expect([code, stderr]).toEqual([1, 'greeter: nobody is there\n'])
   })
 
   it.each([

@@ -76,14 +76,14 @@ function configure(cli: Command, operator: string): void {
         'Prints the objects that the operator would create, change or delete.',
         'Without -f: for the resources of the cluster as they are, or for the one that is named.',
         'With -f: if the files were applied.',
-        'Nothing is changed: the cluster is read and asked by dry runs. Data of Secrets is never printed.',
+        'Nothing is changed: the cluster is read, and dry runs are sent to it. Data of Secrets is never printed.',
       ].join(' '),
     )
     .argument('[name]', 'only the resource of this name; not with -f')
     .option('-f, --filename <path...>', 'YAML or JSON files of one or more objects; - is standard input', [])
     .option('-n, --namespace <name>', 'only resources in this namespace; with -f: for objects that name none')
-    .option('--offline', 'without a cluster: files alone', false)
-    .option('--no-dry-run', 'do not ask the cluster by dry runs, which need permission to write')
+    .option('--offline', 'without a cluster, from files only', false)
+    .option('--no-dry-run', 'do not send dry runs, which need permission to write')
     .option('--full', 'print objects that would be created as a whole', false)
     .addOption(
       new Option('-o, --output <format>', 'output format: text or JSON').choices(['text', 'json']).default('text'),

@@ -219,7 +219,7 @@ describe('validation', () => {
     expect(problemsOf(spec)).toEqual([])
   })
 
-  it('reports every problem at once, each with its field and the expected value', () => {
+  it('reports every problem together, each with its field and the expected value', () => {
     const spec = {
       image: '',
       replicas: 11,

@@ -1,4 +1,4 @@
-/** Fuzzes what an API server, or somebody in its place, answers to the client. */
+/** Fuzzes responses of an API server, or of an attacker in its place, to the client. */
 import { attemptAsync, type FuzzTarget, isA, jsonOf, jsonValue, textOf } from '@reeve/fuzz'
 import fc from 'fast-check'
 import { Pods } from '../src/builtin-resources.ts'
@@ -75,7 +75,7 @@ const body = fc.oneof(
 )
 
 export const target: FuzzTarget = {
-  description: 'answers of an API server to every verb of the client, discovery and watch',
+  description: 'responses of an API server to every verb of the client, discovery and watch',
   inputs: jsonOf({
     call: fc.constantFrom(...Object.keys(calls)),
     status: fc.constantFrom(200, 201, 400, 404, 409, 410, 429, 500, 503),
@@ -137,7 +137,7 @@ function scripted({ call, status: code, headers, body: content }: JsonRecord): S
   const lines = Object.entries(isRecord(headers) ? headers : {}).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   )
-  // Pages of a list would lead to each other for ever.
+  // Pages of a list would lead to each other forever.
   let left = 3
   return {
     call,

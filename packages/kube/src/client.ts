@@ -52,7 +52,7 @@ export interface Selection {
 
 /** Options of {@link KubeClient.list}. */
 export interface ListOptions extends RequestOptions, Selection {
-  /** Objects per page. @default 500; 0 requests everything at once */
+  /** Objects per page. @default 500; 0 requests everything in one page */
   readonly limit?: number
   /** Token of the previous page. */
   readonly continue?: string

@@ -23,7 +23,9 @@ export interface Discovery {
   invalidate(): void
 }
 
-/** Newer servers respond with everything at once; older ones ignore the parameters and respond with their index. */
+/**
+ * Newer servers respond with everything in one response; older ones ignore the parameters and respond with their index.
+ */
 const AGGREGATED = ['v2', 'v2beta1']
   .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .concat('application/json')
@@ -98,7 +100,7 @@ export class DiscoveryCache implements Discovery {
     try {
       return parseResourceList(await this.#document(path, 'application/json'), groupVersion)
     } catch (error) {
-      // A group that disappeared between the two requests has no resources any more.
+      // A group that disappeared between the two requests has no resources anymore.
       if (isNotFound(error)) return []
       throw error
     }

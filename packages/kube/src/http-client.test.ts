@@ -44,7 +44,7 @@ describe('requests', () => {
     )
   })
 
-  it('requests everything at once with limit 0', async () => {
+  it('requests everything in one page with limit 0', async () => {
     const { client, sent } = clientOf(json(200, { metadata: {}, items: [] }))
     await client.list(Nodes, { limit: 0 })
     expect(sent().request).toBe('GET /api/v1/nodes')

@@ -6,7 +6,7 @@ const object = (metadata: unknown) => ({ apiVersion: 'v1', kind: 'ConfigMap', me
 const fields = (value: unknown) => objectProblems(value).map(({ field }) => field)
 
 describe('the problems of an object', () => {
-  it('are none when it has the types that every kind has', () => {
+  it('are none for an object with valid metadata', () => {
     const metadata = {
       name: 'a',
       namespace: 'b',

@@ -63,7 +63,7 @@ type Connect = (options: object, callback: (error: Error | null, socket: unknown
 
 /** Connections to the proxy itself, with errors that name it. */
 function named(options: object, proxy: string, timeoutMs: number): object {
-  const { connect } = options as { readonly connect: Connect } // what the agent hands to its factory
+  const { connect } = options as { readonly connect: Connect } // what the agent passes to its factory
   const connectNamed: Connect = (target, callback) =>
     connect(target, (error, socket) => callback(error && failed(error, proxy, timeoutMs, 'the request'), socket))
   return { ...options, connect: connectNamed }

@@ -38,7 +38,7 @@ interface Generation {
  *
  * *Guarantees*
  * - Credentials are added here and nowhere else, and never over plain `http`.
- * - After a 401 new credentials are obtained and the request is sent once more.
+ * - After a 401 new credentials are obtained and the request is sent again.
  * - A changed client certificate or CA opens new connections; requests in progress end on the old ones.
  *
  * @example

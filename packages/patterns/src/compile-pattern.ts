@@ -1,4 +1,4 @@
-/** Turns the text of a user into something that matches in linear time, or says why not. */
+/** Compiles a user's pattern to a matcher that takes linear time, or explains why it cannot. */
 import { RE2JS } from 're2js'
 import { patternSize } from './pattern-size.ts'
 
@@ -19,7 +19,7 @@ export interface CompiledPattern {
   readonly size: number
   /** Whether the text contains a match. Takes time in proportion to the size and the length of the text. */
   readonly isIn: (text: string) => boolean
-  /** The matches from left to right, each searched for when it is asked for: each may take as long as `isIn`. */
+  /** The matches from left to right, each searched for on demand: each may take as long as `isIn`. */
   readonly matchesIn: (text: string) => Iterable<string>
 }
 
@@ -57,7 +57,7 @@ export function compilePattern(pattern: string, limits: PatternLimits): Compiled
   } catch (error) {
     return { problem: 'invalid', message: error instanceof Error ? error.message : String(error) }
   }
-  // Not `test`, which builds states of its own: many more than there are instructions, and much slower at worst.
+  // Not `test`, which builds its own states: many more than there are instructions, and much slower at worst.
   return {
     size,
     isIn: (text) => compiled.matcher(text).find(),

@@ -56,7 +56,7 @@ describe('the size of a pattern', () => {
   })
 })
 
-/** What the engine makes of it, or `undefined` when it is none. Only small ones: it builds them. */
+/** The size in the engine, or `undefined` if it is invalid. Only for small patterns: it builds them. */
 function compiledSize(pattern: string): number | undefined {
   if (patternSize(pattern) > 20_000) return undefined
   try {
@@ -98,7 +98,7 @@ function anyPattern(): fc.Arbitrary<string> {
   return pattern
 }
 
-/** Anything that looks like one. */
+/** Texts that resemble patterns. */
 function anyText(): fc.Arbitrary<string> {
   const piece = fc.constantFrom(
     ...'ab\\[](){}|*+?^$.,:-<>0123QEpPxs',

@@ -1,4 +1,4 @@
-/** How large a regular expression of RE2 becomes once its repeats are written out, told without building it. */
+/** How large a regular expression of RE2 becomes once its repeats are written out, computed without building it. */
 
 /**
  * Tables of Unicode have hundreds of ranges: building one costs as much as this many characters. A class holds as many

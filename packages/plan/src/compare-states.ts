@@ -33,18 +33,18 @@ export interface Comparison {
   readonly unchanged: number
 }
 
-/** What a comparison looks at. */
+/** What a comparison covers. */
 export interface ComparisonInput {
   readonly before: ObjectsById
   readonly after: ObjectsById
   readonly placeOf: (object: KubeObject) => Place
-  /** Whether an object that stays as it is counts. */
+  /** Whether an object that is unchanged counts. */
   readonly counts: (object: KubeObject) => boolean
   /** Texts that the cluster will choose otherwise, wherever they occur. */
   readonly unknown: readonly string[]
   /** Replaces what must not be shown. */
   readonly conceal: Conceal
-  /** Whether a field only repeats that others differ, such as a hash of all of them. @default none does */
+  /** Whether a field only reflects that other fields differ, such as a hash of all of them. @default none does */
   readonly isEcho?: (path: string) => boolean
 }
 
@@ -124,7 +124,7 @@ function shower(unknown: readonly string[], conceal: Conceal): Show {
 export function newAddresses(before: ObjectsById, after: ObjectsById): readonly string[] {
   return [...after].flatMap(([identity, object]) => {
     if (object.kind !== Services.kind || before.has(identity)) return []
-    const { spec } = object as Service // its kind says so
+    const { spec } = object as Service // by its kind
     return (spec?.clusterIPs ?? []).filter((address) => address !== 'None')
   })
 }

@@ -1,4 +1,4 @@
-/** Asks a cluster what it would make of planned objects: dry runs, which are admitted and defaulted but not stored. */
+/** Sends planned objects to a cluster as dry runs, which are admitted and defaulted but not stored. */
 import {
   ApiError,
   isForbidden,
@@ -38,7 +38,7 @@ const BATCH = 8
  * Sends each object that is new or differs, with `dryRun=All`.
  *
  * *Guarantees*: no other write is sent. Where a dry run is not allowed, or a namespace does not exist yet, the object
- * stays as it was worked out and a note says so.
+ * is shown as computed, with a note.
  *
  * @param live the objects of the cluster itself, whose resourceVersions it knows
  * @param before as they were in the scratch cluster
@@ -68,7 +68,7 @@ export async function dryRun(
   return { after: new Map([...after, ...stored]), findings: [...refused, ...summed(unchecked)] }
 }
 
-/** An object that is replaced is another one: the cluster would refuse both its change and its creation. */
+/** An object that is replaced is another one: the cluster would reject both its change and its creation. */
 function isChanged(before: KubeObject, after: KubeObject): boolean {
   return before.metadata.uid === after.metadata.uid && fieldDiff(essence(before), essence(after)).length > 0
 }
@@ -95,7 +95,7 @@ async function send(
   }
 }
 
-/** The message of access control; admission has messages of its own. */
+/** The message of access control; admission has its own messages. */
 const NOT_ALLOWED = / cannot (create|update|patch) resource /
 
 async function create(
@@ -110,7 +110,7 @@ async function create(
   return client.create(resource, { ...withoutAddresses(content), metadata: given }, options)
 }
 
-/** The addresses of the scratch cluster are none of the real one. */
+/** The addresses of the scratch cluster do not exist in the real one. */
 function withoutAddresses<T extends { readonly kind: string }>(object: T): T {
   if (object.kind !== 'Service') return object
   const { spec } = object as { readonly spec?: Readonly<Record<string, unknown>> }
@@ -131,6 +131,6 @@ function summed(notes: readonly PlanFinding[]): readonly PlanFinding[] {
   const [first] = notes
   if (first === undefined) return []
   const others = notes.length === 1 ? '' : ` and ${notes.length - 1} more`
-  const message = `the cluster could not be asked about ${first.object}${others} by a dry run, so that the plan stands as it was worked out: ${first.message}`
+  const message = `the cluster could not validate ${first.object}${others} by a dry run, so the plan is shown as computed: ${first.message}`
   return [{ severity: 'note', message }]
 }

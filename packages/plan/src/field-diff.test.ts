@@ -29,7 +29,7 @@ describe('the difference between two objects', () => {
     ])
   })
 
-  it('tells mounts of one volume apart by their paths', () => {
+  it('distinguishes mounts of one volume by their paths', () => {
     const mount = (mountPath: string, readOnly: boolean) => ({ name: 'host', mountPath, readOnly })
     expect(fieldDiff([mount('/a', true), mount('/b', true)], [mount('/a', true), mount('/b', false)])).toEqual([
       { path: '[mountPath=/b].readOnly', before: true, after: false },
@@ -69,5 +69,5 @@ describe('the difference between two objects', () => {
   })
 })
 
-/** The order of fields is no difference. */
+/** The order of fields does not matter. */
 const sorted = (value: unknown): unknown => JSON.parse(JSON.stringify(value))

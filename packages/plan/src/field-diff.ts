@@ -10,7 +10,7 @@ export interface FieldChange {
   readonly after?: unknown
 }
 
-/** Members by which items of a list are distinguished, the first that fits. */
+/** Members by which items of a list are distinguished, the first that all items have. */
 const KEYS = ['name', 'mountPath', 'key', 'port', 'type', 'id', 'uid'] as const
 
 /**
@@ -25,7 +25,7 @@ export function fieldDiff(before: unknown, after: unknown, path = ''): readonly 
   if (isRecord(before) && isRecord(after)) return recordDiff(before, after, path)
   if (isRecord(before ?? {}) && isRecord(after ?? {}) && (before === undefined || after === undefined)) {
     const [less = {}, more = {}] = [before, after].map((value) => (isRecord(value) ? value : {}))
-    // An empty map has no fields that could tell it from none.
+    // An empty map has no fields that could distinguish it from an absent one.
     if (Object.keys(less).length + Object.keys(more).length > 0) return recordDiff(less, more, path)
   }
   if (Array.isArray(before) && Array.isArray(after)) return listDiff(before, after, path)
@@ -62,7 +62,7 @@ function listDiff(before: readonly unknown[], after: readonly unknown[], path: s
   )
 }
 
-/** The member that tells the items of both lists apart. */
+/** The member that identifies the items of both lists. */
 function keyOf(before: readonly unknown[], after: readonly unknown[]): string | undefined {
   return KEYS.find((key) =>
     [before, after].every((list) => {

@@ -143,7 +143,7 @@ function summaryLine(
   outside: NonNullable<FormatOptions['outside']>,
   isIncomplete: boolean,
 ): string {
-  const stays = unchanged === 1 ? ' 1 stays as it is.' : ` ${unchanged} stay as they are.`
+  const stays = unchanged === 1 ? ' 1 is unchanged.' : ` ${unchanged} are unchanged.`
   const rest = unchanged === 0 ? '' : stays
   const elsewhere = outside.changes.length
   if (create + change + replace + remove + elsewhere === 0) {

@@ -22,9 +22,9 @@ import { concealer } from './shown-object.ts'
 /** What a plan needs of an operator. */
 export type PlannedOperator = Pick<Operator<never>, 'name' | 'describe' | 'crds'>
 
-/** What a plan is made from. */
+/** The input of a plan. */
 export interface PlanOperatorInput {
-  /** Objects to apply first, each with its namespace. @default none: what the operator would do as things are */
+  /** Objects to apply first, each with its namespace. @default none: what the operator would do now */
   readonly files?: readonly KubeObject[]
   /** The objects of the cluster, see `readState`. */
   readonly state: readonly KubeObject[]
@@ -32,7 +32,7 @@ export interface PlanOperatorInput {
   readonly namespace?: string
   /** Without files: only resources of this name. @default all */
   readonly name?: string
-  /** The cluster to ask by dry runs. @default the plan is made without it */
+  /** The cluster for dry runs. @default no dry runs */
   readonly cluster?: KubeClient
   /** @default the clock of the machine */
   readonly clock?: Clock
@@ -53,7 +53,7 @@ export class PlanRefusedError extends Error {
   }
 }
 
-/** A controller that never comes to rest. */
+/** A controller that never settles. */
 const MAX_ROUNDS = 10
 
 /** What is planned for. */
@@ -66,7 +66,7 @@ interface Target {
  * Plans for resources in files, or for those of the cluster.
  *
  * *Guarantees*: the cluster receives dry runs only.
- * *Errors*: {@link PlanRefusedError}, those of the cluster and of files that it rejects. What goes wrong with a resource
+ * *Errors*: {@link PlanRefusedError}, those of the cluster and of files that it rejects. The failure of a resource
  * is among the findings.
  *
  * @example

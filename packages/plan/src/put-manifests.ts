@@ -9,7 +9,7 @@ export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 export interface PutOptions {
   /** The kinds to take, in the order in which they are needed. */
   readonly kinds: readonly Resource[]
-  /** An object in the version of its resource. @default as it is in the file */
+  /** An object in the version of its resource. @default the version in the file */
   readonly convert?: (resource: Resource, object: KubeObject) => KubeObject
   readonly signal: AbortSignal
 }
@@ -39,13 +39,13 @@ export async function putManifests(
   }
 }
 
-/** Whether an object is of a resource, in whatever version. */
+/** Whether an object is of a resource, in any version. */
 export function isOf(resource: Resource, { apiVersion, kind }: KubeObject): boolean {
   const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['']
   return resource.kind === kind && resource.group === group
 }
 
-/** Labels and annotations of others stay, everything else is as in the file. */
+/** Labels and annotations of other managers are kept, everything else is as in the file. */
 function replacing(live: Stored<KubeObject>, object: KubeObject): KubeObject {
   const before = lastApplied(live)
   const merge = (field: 'labels' | 'annotations') => {

@@ -104,7 +104,7 @@ async function addNamespaces(
     try {
       add(typed(Namespaces, await client.get(Namespaces, { name }, { signal })))
     } catch (error) {
-      // Whoever may not read the namespace may still plan in it; one that does not exist is reported by the plan.
+      // A user who may not read the namespace may still plan in it; one that does not exist is reported by the plan.
       if (isForbidden(error)) add({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } } as Stored<KubeObject>)
       else if (!isNotFound(error)) throw error
     }

@@ -48,7 +48,8 @@ export interface ScratchOptions {
 }
 
 /**
- * An API server without controllers and without a socket. Reads of {@link ScratchCluster.view} show every write at once.
+ * An API server without controllers and without a socket. Reads of {@link ScratchCluster.view} show every write
+ * immediately.
  *
  * @example
  * await using scratch = await ScratchCluster.start({ clock, fieldManager: 'webapp-operator', kinds, crds })
@@ -108,7 +109,7 @@ export class ScratchCluster implements AsyncDisposable {
     }
   }
 
-  /** Every object of the kinds of the plan, as it is now. */
+  /** Every object of the kinds of the plan, in its current state. */
   objects(): ObjectsById {
     return new Map(this.#kinds.flatMap((kind) => this.#all.list(kind)).map((object) => [identityOf(object), object]))
   }
@@ -134,7 +135,7 @@ function withoutWebhook(crd: CustomResourceDefinition): CustomResourceDefinition
   return { ...crd, spec }
 }
 
-/** A definition that admits whatever the operator writes: whether it is valid is for the real cluster to say. */
+/** A definition that admits everything the operator writes: the real cluster validates it. */
 function openDefinition({ group, version, kind, plural, namespaced }: Resource): CustomResourceDefinition {
   const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
   return {

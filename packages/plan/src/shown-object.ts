@@ -5,7 +5,7 @@ import { fieldPath } from './field-diff.ts'
 import { GENERATED, KNOWN_AFTER_APPLY, SENSITIVE } from './placeholders.ts'
 import { LAST_APPLIED } from './put-manifests.ts'
 
-/** Metadata by which people know an object; the rest belongs to servers and controllers. */
+/** Metadata by which users identify an object; the rest belongs to servers and controllers. */
 const SHOWN_METADATA = ['name', 'namespace', 'labels', 'annotations', 'finalizers'] as const
 
 /** What controllers of the cluster note on workloads. */

@@ -89,7 +89,7 @@ describe('a plan without a cluster', () => {
     expect(formatText(result)).toContain('Incomplete plan')
   })
 
-  it('leaves paused resources alone, and says so', async () => {
+  it('does not change paused resources, and reports them', async () => {
     const annotations = { 'reeve.dev/paused': 'true' }
     const { changes, findings } = await plan({ files: [note({ text: 'hi' }, { annotations })] })
     expect(changes.map(({ kind }) => kind)).toEqual(['Note'])

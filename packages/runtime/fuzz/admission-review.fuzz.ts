@@ -9,7 +9,7 @@ import { conversionWebhook } from '../src/webhooks/conversion-webhook.ts'
 import { BadReviewError } from '../src/webhooks/webhook-route.ts'
 import { WebhookRouter } from '../src/webhooks/webhook-router.ts'
 
-/** The router answers for a handler that fails; here its error is what matters. */
+/** The router responds for a handler that fails; here its error is tested. */
 function failureLog(): { readonly logger: Logger; readonly failures: unknown[] } {
   const failures: unknown[] = []
   const error = (fields: object) => failures.push('error' in fields ? fields.error : fields)
@@ -92,8 +92,8 @@ export const target: FuzzTarget = {
 }
 
 function describe(answer: object, text: string): string {
-  sameJson('an answer is JSON', JSON.parse(JSON.stringify(answer)), answer)
+  sameJson('a response is JSON', JSON.parse(JSON.stringify(answer)), answer)
   const { response } = answer as { readonly response?: Readonly<Record<string, unknown>> }
-  if (typeof response?.uid !== 'string') throw broken('an answer names its review', text)
+  if (typeof response?.uid !== 'string') throw broken('a response names its review', text)
   return `${String(response.allowed)} ${response.patch !== undefined} ${response.status !== undefined} ${JSON.stringify(response.result)?.slice(0, 80)}`
 }

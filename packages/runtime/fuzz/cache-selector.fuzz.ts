@@ -1,4 +1,4 @@
-/** Fuzzes the selectors that decide whether an own write belongs into a selective cache. */
+/** Fuzzes the selectors that decide whether an own write belongs in a selective cache. */
 import { type FuzzTarget, textOf } from '@reeve/fuzz'
 import fc from 'fast-check'
 import { fieldMatcher, labelMatcher } from '../src/cache/selector.ts'

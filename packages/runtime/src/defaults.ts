@@ -10,9 +10,9 @@ export const ELECTION_DEFAULTS = Object.freeze({
   leaseDurationMs: 15 * SECOND_MS,
   renewDeadlineMs: 10 * SECOND_MS,
   retryPeriodMs: 2 * SECOND_MS,
-  /** Waits are prolonged by up to this share, so that candidates do not ask in step. */
+  /** Waits are extended by up to this fraction, so that candidates do not compete in step. */
   jitter: 0.2,
-  /** How long giving the lease back may take on the way out. */
+  /** How long releasing the lease may take at shutdown. */
   releaseTimeoutMs: 3 * SECOND_MS,
 })
 
@@ -45,17 +45,17 @@ export const EVENT_DEFAULTS = Object.freeze({
   queueCapacity: 1_000,
   /** Objects, and series of equal events, remembered for counting. */
   memoryCapacity: 4_096,
-  /** More different messages than this about one thing within the window become one combined event. */
+  /** More different messages than this about one object within the window become one combined event. */
   aggregateAfter: 10,
   aggregateWindowMs: 10 * MINUTE_MS,
-  /** Per object: this many at once, then one per interval. */
+  /** Per object: this many in a burst, then one per interval. */
   burst: 25,
   refillIntervalMs: 5 * MINUTE_MS,
   /** One attempt to send. */
   requestTimeoutMs: 10 * SECOND_MS,
   attempts: 4,
   retryDelayMs: 2 * SECOND_MS,
-  /** What may be spent on sending the rest after the stop signal. */
+  /** How long remaining events may be sent after the stop signal. */
   flushTimeoutMs: 3 * SECOND_MS,
 })
 
@@ -65,7 +65,7 @@ export const WEBHOOK_DEFAULTS = Object.freeze({
   port: 9443,
   /** An object may have 1.5 MiB in etcd; a review carries the old and the new one, and JSON is larger. */
   maxBodyBytes: 7 * 1024 * 1024,
-  /** Hundreds of usual reviews at once, or four of the largest. */
+  /** Hundreds of usual reviews concurrently, or four of the largest. */
   maxBufferedBytes: 32 * 1024 * 1024,
   /** Below the API server's own default of 10 s, so that the response arrives in time. */
   handlerTimeoutMs: 9 * SECOND_MS,

@@ -1,4 +1,4 @@
-/** A map of bounded size that forgets what was not used for longest. */
+/** A map of bounded size that evicts the least recently used entry. */
 
 /**
  * @example
@@ -37,7 +37,7 @@ export class LruMap<K, V> {
     this.#entries.delete(key)
   }
 
-  /** The value, made and kept when there is none. */
+  /** The value, created if it is missing. */
   getOrMake(key: K, make: () => V): V {
     const known = this.get(key)
     if (known !== undefined) return known

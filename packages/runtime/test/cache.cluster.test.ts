@@ -95,7 +95,7 @@ test('an own write is seen by the very next read, however fast the events come',
   }
 })
 
-test('deletions hide the object at once, for every form of the response', async () => {
+test('deletions hide the object immediately, for every form of the response', async () => {
   const own = cache.trackWrites(world.client)
   const accounts = await open(ServiceAccounts)
   await own.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: key('short-lived') })

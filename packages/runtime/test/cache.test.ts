@@ -95,7 +95,7 @@ describe('interruptions', () => {
     expect(informer.health().lastFailure).toMatchObject({ reason: 'silent' })
   })
 
-  test('bookmarks keep a quiet watch alive for hours, at no cost but the watch', async () => {
+  test('bookmarks keep a quiet watch alive for hours, without further requests', async () => {
     const informer = await open()
     await world.clock.advance(3 * 3_600_000)
     expect(informer.health()).toMatchObject({ lists: 1, lastFailure: undefined, isHealthy: true })
@@ -104,7 +104,7 @@ describe('interruptions', () => {
 })
 
 describe('own writes on a watch that lags behind', () => {
-  test('are visible at once, and stay right when the watch catches up', async () => {
+  test('are visible immediately, and stay right when the watch catches up', async () => {
     const informer = await open()
     world.cluster.faults.freeze('configmaps')
     await put('c', 'foreign')
@@ -213,7 +213,7 @@ test('after any interleaving of writes and faults, own writes never vanish and t
       const truth = await during(serverState())
       if (!isDeepStrictEqual(cacheState(informer), truth)) throw new Error('the cache differs from the server')
       const { isHealthy, ownWrites } = informer.health()
-      if (!isHealthy || ownWrites > 0) throw new Error(`not at rest: ${JSON.stringify(informer.health())}`)
+      if (!isHealthy || ownWrites > 0) throw new Error(`not settled: ${JSON.stringify(informer.health())}`)
     }),
     { numRuns: 25 },
   )

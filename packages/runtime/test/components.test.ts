@@ -251,12 +251,12 @@ describe('components', () => {
     expect(await names()).toEqual(['a', 'b'])
   })
 
-  it('go on with what they knew, and the failure is still reported', async () => {
+  it('continue with the facts they had, and the failure is still reported', async () => {
     const a = part('a', {
-      resolve: () => fallback({ token: 'old' }, new Error('the service is away')),
+      resolve: () => fallback({ token: 'old' }, new Error('the service is unavailable')),
       render: ({ facts }) => [configMap('a', facts as Record<string, string>)],
     })
-    await expect(reconcile([a, part('b', { needs: [a] })])).rejects.toThrow('the service is away')
+    await expect(reconcile([a, part('b', { needs: [a] })])).rejects.toThrow('the service is unavailable')
     expect(await names()).toEqual(['a', 'b'])
     expect((await client.get(ConfigMaps, { namespace: 'default', name: 'a' })).data).toEqual({ token: 'old' })
   })
@@ -364,7 +364,7 @@ describe('objects in other namespaces', () => {
     expect(await copies()).toEqual([])
   })
 
-  it('of other owners are left alone', async () => {
+  it('of other owners are not changed', async () => {
     const { apiVersion, kind } = { apiVersion: 'v1', kind: 'Secret' }
     await client.create(Secrets, { apiVersion, kind, metadata: { namespace: 'kube-public', name: 'copy' } })
     await expect(reconcile([part('a', { render: () => [copy('kube-public')] })], { elsewhere })).rejects.toThrow(
@@ -389,7 +389,7 @@ describe('kinds that are read on demand', () => {
   const made = async () =>
     (await client.listAll(Secrets, { namespace: 'default' })).items.some(({ metadata }) => metadata.name === 'made')
 
-  it('are pruned once they are no longer wanted, although that fails at first', async () => {
+  it('are pruned once they are no longer desired, although that fails at first', async () => {
     const reconcileAll = engineFor([part('a', { render: () => [secret()] })], { onDemand })
     await reconcileAll()
     expect(await made()).toBe(true)
@@ -516,7 +516,7 @@ describe('a finalizer', () => {
 
 describe('the report', () => {
   it('can settle a failure itself', async () => {
-    const a = part('a', { resolve: () => Promise.reject(new Error('taken by somebody else')) })
+    const a = part('a', { resolve: () => Promise.reject(new Error('taken by another owner')) })
     const report = () => ({ isHandled: true, requeueAfterMs: 60_000 })
     expect(await reconcile([a], { report })).toEqual({ requeueAfterMs: 60_000 })
   })
@@ -570,7 +570,7 @@ describe('effects outside', () => {
 describe('an object that is only created', () => {
   const kept = () => desired(Namespaces, { metadata: { name: 'tenant', labels: { by: 'us' } } }, { createOnly: true })
 
-  it('belongs to others from then on', async () => {
+  it('is never changed afterwards', async () => {
     const engine = engineFor([part('a', { render: () => [kept()] })])
     await engine()
     expect((await client.get(Namespaces, { name: 'tenant' })).metadata).not.toHaveProperty('ownerReferences')

@@ -4,7 +4,7 @@ import type { Note } from './support/notes.ts'
 
 type Conditions = NonNullable<Note['status']>['conditions']
 
-it('conditions of a schema fit setCondition and its result fits the status, without casts', () => {
+it('conditions of a schema can be passed to setCondition and its result to the status, without casts', () => {
   const note: Note = { apiVersion: 'example.com/v1', kind: 'Note', metadata: { generation: 3 }, spec: { text: 'hi' } }
   const clock = { now: () => 0 }
   const conditions = setCondition(

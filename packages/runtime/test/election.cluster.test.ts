@@ -31,7 +31,7 @@ test('the server accepts every write to the Lease: taking, renewing, giving back
   await second.resign(never)
 })
 
-test('of many candidates that start at once exactly one leads', async () => {
+test('of many candidates that start together exactly one leads', async () => {
   const candidates = Array.from({ length: 8 }, (_, index) => candidate('rush', `candidate-${index}`))
   const stop = new AbortController()
   const races = candidates.map((elector) => elector.acquire(stop.signal).then(() => elector))

@@ -46,7 +46,7 @@ async function lookNow(...resources: Resource[]): Promise<LiveView> {
   const lists = new Map<Resource, readonly Stored<KubeObject>[]>()
   for (const resource of resources) lists.set(resource, (await client.listAll(resource)).items)
   return {
-    // Each list holds objects of the resource it was asked for.
+    // Each list holds objects of the resource that was requested.
     get: <T extends KubeObject>(resource: Resource<T>, key: ObjectKey) =>
       lists.get(resource)?.find(({ metadata }) => metadata.name === key.name) as Stored<T> | undefined,
     ownedBy: <T extends KubeObject>(resource: Resource<T>, uid: string) =>
@@ -136,7 +136,7 @@ describe('applying a desired state', () => {
     expect(container?.env).toBeUndefined()
   })
 
-  it('prunes what it no longer wants and never what others own', async () => {
+  it('prunes what it no longer desires and never objects of other owners', async () => {
     await client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: inDefault('foreign') })
     await apply([settings({}), settings({}, 'second')])
     expect(summary(await apply([settings({})]))).toEqual(['deleted ConfigMap second'])
@@ -186,7 +186,7 @@ describe('applying a desired state', () => {
     expect((await client.get(ConfigMaps, inDefault('settings'))).data).toEqual({ a: '2' })
   })
 
-  it('names the fields that others own when it may not force', async () => {
+  it('names the fields that other managers own when it may not force', async () => {
     await apply([settings({ a: '1' })])
     await client.apply(
       ConfigMaps,
@@ -213,7 +213,7 @@ describe('applying a desired state', () => {
     expect(summary(await apply([second, first]))).toEqual(['created ConfigMap second', 'deleted ConfigMap old'])
   })
 
-  it('accepts how the server rewrites a value instead of applying it for ever', async () => {
+  it('accepts how the server rewrites a value instead of applying it forever', async () => {
     const wanted = deployment('nginx:1', { resources: { requests: { cpu: '0.5', memory: '1024Mi' } } })
     await apply([wanted])
     // The server returns the canonical form, 500m and 1Gi.
@@ -224,7 +224,7 @@ describe('applying a desired state', () => {
     expect(writes()).toBe(before)
   })
 
-  it('recreates an object when an immutable field changes and that was asked for', async () => {
+  it('recreates an object when an immutable field changes and recreation is allowed', async () => {
     await apply([deployment('nginx:1')])
     const other = deployment('nginx:1')
     const spec = other.object.spec

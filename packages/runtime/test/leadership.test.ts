@@ -61,7 +61,7 @@ function replica(name: string, count: number, network: Network = () => undefined
         const key = { namespace: 'default', name: `object-${index}` }
         if (objects.get(key) !== undefined) continue
         const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key, labels: LABELS }, data: { by: name } }
-        // Benign here: refused for want of leadership, or there already from the other replica.
+        // Expected here: rejected without leadership, or created already by the other replica.
         await client.apply(ConfigMaps, object, { force: true }).catch(() => undefined)
         await sleep(200, { clock })
       }
@@ -119,7 +119,7 @@ test.each(Array.from({ length: 6 }, (_, index) => index + 1))(
   },
 )
 
-test('a client that keeps retrying a write gives up when leadership ends', async () => {
+test('a client that keeps retrying a write stops when leadership ends', async () => {
   let isDown = false
   const first = replica('first', 6, (_request, { isLease, isWrite }) => {
     if (isDown && isLease) return new Promise(() => undefined)
@@ -154,7 +154,7 @@ test('a leader that is killed is followed by a standby, whose warm cache shows w
   await first.run
 })
 
-test('stopped at any moment, an operator ends in time with the lease released after its last write', async () => {
+test('stopped at any time, an operator ends in time with the lease released after its last write', async () => {
   const log = commits()
   for (let atMs = 0; atMs < 3_000; atMs += 170) {
     log.splice(0)

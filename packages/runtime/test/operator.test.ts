@@ -238,10 +238,10 @@ describe('a reconcile function of the engine that is wrapped by another function
       },
     ],
   })
-  // The controller cannot tell that this is the engine.
+  // The controller cannot know that this is the engine.
   const wrapped = { for: Notes, owns, reconcile: (request: Parameters<typeof reconcile>[0]) => reconcile(request) }
 
-  it('writes nothing at rest when the operator is defined', async () => {
+  it('writes nothing in steady state when the operator is defined', async () => {
     const operator = defineOperator({ name: 'notes', controllers: [wrapped] })
     const running = operator.create({ client, clock }).manager.run(stop.signal)
     await declare('hi')

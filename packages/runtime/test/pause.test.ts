@@ -40,7 +40,7 @@ afterEach(async () => {
 const annotate = (value: string | null) => world.edit({ metadata: { annotations: { 'reeve.dev/paused': value } } })
 
 describe('an object with the annotation reeve.dev/paused: "true"', () => {
-  it('is not reconciled, and says so in status, events and metrics', async () => {
+  it('is not reconciled, and reports it in status, events and metrics', async () => {
     await annotate('true')
     await world.edit({ spec: { text: 'two' } })
     await world.clock.advance(60_000)

@@ -165,7 +165,7 @@ test('a denial reaches the user with code and message, and a mutation the stored
   expect((await create({ good: 'yes' })).data).toEqual({ good: 'yes', added: 'a/b~c' })
 })
 
-test('objects are converted on the way in and out, one by one and in lists', async () => {
+test('objects are converted when they are written and read, one by one and in lists', async () => {
   const { client, namespace } = world
   const create = () => client.create(widgets('v1beta1'), widget('v1beta1', 'in', { sizeText: '5' }))
   const created = await vi.waitFor(create, { timeout: 20_000 })

@@ -64,7 +64,7 @@ describe('a plan as text', () => {
       'in the tenant',
       '    + setting x  (abc.example.com)',
       '',
-      'Plan: 1 to create, 1 to change, 1 to remove, 1 in the tenant. 1 stays as it is.',
+      'Plan: 1 to create, 1 to change, 1 to remove, 1 in the tenant. 1 is unchanged.',
       '',
     ])
   })

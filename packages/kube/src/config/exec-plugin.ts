@@ -66,7 +66,7 @@ export class ExecCredentials implements CredentialSource {
   }
 
   async #obtain(signal: AbortSignal | undefined): Promise<Credentials> {
-    // The run outlives the caller that started it: others wait for the same result.
+    // The run outlives the caller that started it: other callers wait for the same result.
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined
     })

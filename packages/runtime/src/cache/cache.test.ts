@@ -78,7 +78,7 @@ describe('informers', () => {
     await stop()
   })
 
-  test('index by namespace, owner and whatever was declared', async () => {
+  test('index by namespace, owner and declared keys', async () => {
     const { cluster, cache, start, stop } = cacheScenario()
     const owner = (uid: string, controller: boolean) => [
       { apiVersion: 'example.com/v1', kind: 'Widget', name: 'w', uid, controller },

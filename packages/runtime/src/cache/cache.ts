@@ -127,7 +127,7 @@ export class Cache implements Runnable, CacheReader {
     }
     if (this.#informers.size >= this.#maxInformers) throw new TooManyInformersError(this.#maxInformers)
     const made = new Informer(of, options, this.#environment)
-    const erased = made as unknown as Informer<KubeObject> // kept by id; given out again only for the same resource
+    const erased = made as unknown as Informer<KubeObject> // stored by id; returned only for the same resource
     this.#informers.set(id, erased)
     const resource = resourceName(of)
     this.#byResource.set(resource, [...(this.#byResource.get(resource) ?? []), erased])

@@ -84,7 +84,7 @@ class World {
     })
   }
 
-  /** After a read from the server, with its uid and version as precondition: the cache may know nothing of it. */
+  /** After a read from the server, with its uid and version as precondition: the cache may not have it. */
   ownDeleteLive(name: string): void {
     const live = this.now.get(name)
     if (live === undefined) return
@@ -105,7 +105,7 @@ class World {
     this.told.set(answer.name, Math.max(answer.version, this.told.get(answer.name) ?? 0))
   }
 
-  /** The watch delivers its next event; none is open while a list is under way. */
+  /** The watch delivers its next event; none is open while a list is in progress. */
   deliver(): void {
     if (this.list !== undefined || this.delivered >= this.version) return
     this.delivered++

@@ -10,7 +10,7 @@ function stored(name: string, version: number, size = version, uid = `uid-${name
   return { ...base, metadata: { ...base.metadata, ...meta } }
 }
 
-/** A store whose first list held `objects` and was at version 10. */
+/** A store whose first list had `objects` and was at version 10. */
 function storeWith(...objects: Stored<Widget>[]): InformerStore<Widget> {
   const store = new InformerStore<Widget>()
   store.replace(new Map(objects.map((object) => [`ns/${object.metadata.name}`, object])), '10', store.sequence)
@@ -21,7 +21,7 @@ const sizeOf = (store: InformerStore<Widget>, name = 'a') => store.view.get(`ns/
 const write = (store: InformerStore<Widget>, object: Stored<Widget>) => store.recordWrite(object, object)
 
 describe('own writes', () => {
-  test('are visible before their event and give way to it without a second change', () => {
+  test('are visible before their event and are replaced by it without a second change', () => {
     const store = storeWith(stored('a', 5))
     write(store, stored('a', 11))
     expect(sizeOf(store)).toBe(11)
@@ -92,7 +92,7 @@ describe('own writes', () => {
     expect(sizeOf(store)).toBe(5)
   })
 
-  test('survive a list that was under way, and end with one that began after them', () => {
+  test('survive a list that was in progress, and end with one that began after them', () => {
     const store = storeWith(stored('a', 5))
     const begunBefore = store.sequence
     write(store, stored('a', 15))

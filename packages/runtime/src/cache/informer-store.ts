@@ -14,7 +14,7 @@ import { Heap, type HeapEntry } from '../queue/heap.ts'
 import { ObjectStore } from './object-store.ts'
 import { isNewer, isOrdered, newestOf } from './resource-version.ts'
 
-/** How many dead uids are remembered; far more than deletions of our own can be on their way at once. */
+/** How many dead uids are remembered; far more than own deletions can be in flight. */
 const MAX_DEAD_UIDS = 10_000
 
 /** What a watch event or a new list changed, compared with what the watch, or an own write, showed before. */
@@ -39,7 +39,7 @@ interface Shadow<T extends KubeObject> {
   own: HeapEntry<OwnVersion<T>> | undefined
 }
 
-/** State noted when a deletion is sent, for {@link InformerStore.recordDeletion}. */
+/** State recorded when a deletion is sent, for {@link InformerStore.recordDeletion}. */
 export interface DeletionStart {
   readonly sequence: number
   /** The object that the watch showed at that time: if another one was deleted, this one was deleted before. */
@@ -48,7 +48,7 @@ export interface DeletionStart {
 
 /** See the comment at the top of this file. Pure bookkeeping: no clock, no input or output. */
 export class InformerStore<T extends KubeObject> {
-  /** What readers see. Written by this class alone. */
+  /** What readers see. Written only by this class. */
   readonly view = new ObjectStore<T>()
   readonly #shadows = new Map<string, Shadow<T>>()
   readonly #ownByVersion = new Heap<OwnVersion<T>>((a, b) => isNewer(b.version, a.version))
@@ -247,7 +247,7 @@ export class InformerStore<T extends KubeObject> {
     this.view.delete(key)
   }
 
-  /** Shows what follows from a key's shadow, and removes the shadow when nothing is hidden any more. */
+  /** Shows what follows from a key's shadow, and removes the shadow when nothing is hidden anymore. */
   #refresh(key: string): void {
     const shadow = this.#shadows.get(key)
     if (shadow === undefined) return

@@ -49,7 +49,8 @@ function mirror() {
         }),
       deleted: (object: Stored<Widget>) =>
         guard(() => {
-          if (objects.get(id(object))?.metadata.uid !== object.metadata.uid) fail(`twice that ${id(object)} is gone`)
+          if (objects.get(id(object))?.metadata.uid !== object.metadata.uid)
+            fail(`twice that ${id(object)} was deleted`)
           objects.delete(id(object))
         }),
     },

@@ -36,7 +36,7 @@ describe('filling', () => {
     await stop()
   })
 
-  test('a rejection of streaming is remembered for the other informers of the cache', async () => {
+  test('a rejection of streaming is shared with the other informers of the cache', async () => {
     const { cluster, cache, start, stop, clock } = cacheScenario({ streaming: 'refused' })
     cache.informer(Widgets)
     await start()

@@ -221,7 +221,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
    * Hides what an own deletion removed.
    *
    * @param gone the response of the server
-   * @param preconditions those of the deletion: as good as a response with the same values
+   * @param preconditions those of the deletion: equivalent to a response with the same values
    */
   recordDeletion(
     key: ObjectKey,

@@ -22,7 +22,7 @@ test('changes no value, however small its memory for strings', () => {
   )
 })
 
-test('leaves what is frozen already alone', () => {
+test('does not touch frozen values', () => {
   const shared = Object.freeze({ text: 'a string that is long enough' })
   expect(new ObjectCompactor().compact({ shared }).shared).toBe(shared)
 })

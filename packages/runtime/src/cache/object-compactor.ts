@@ -1,4 +1,4 @@
-/** Makes objects fit for a cache: frozen, so that all readers can share them, and with equal strings stored once. */
+/** Prepares objects for a cache: frozen, so that all readers can share them, and with equal strings stored once. */
 
 /** Shorter strings are shared by the JSON parser already. */
 const MIN_LENGTH = 11

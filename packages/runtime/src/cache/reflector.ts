@@ -240,7 +240,7 @@ export class Reflector<T extends KubeObject> {
       )
     } catch (error) {
       if (isComplete || signal.aborted) throw error
-      // After any failure, pages may work; only a clear rejection is remembered for the other informers.
+      // After any failure, pages may work; only a clear rejection is shared with the other informers.
       if (isInvalid(error)) streaming.isOffered = false
       const isRefused = isApiError(error) && error.status < 500 && error.status !== 429 && !isExpired(error)
       const isUnavailable = isRefused || error instanceof WatchSilentError || error instanceof StreamingUnavailableError
@@ -301,7 +301,7 @@ export class Reflector<T extends KubeObject> {
     else onChanges(store.applyEvent(event.type, prepare(event.object)), false)
   }
 
-  /** An object that is cached already, in this very version, is kept: readers go on sharing it. */
+  /** An object that is cached already, in this version, is kept: readers continue to share it. */
   #collect(objects: Map<string, Stored<T>>, object: Stored<T>): void {
     const key = formatKey(object.metadata)
     const known = this.#options.store.watched(key)

@@ -12,7 +12,7 @@ import type {
 import { interceptClient } from '../lifecycle/intercept-client.ts'
 import type { Informer } from './informer.ts'
 
-/** Finds the informers that may hold objects of a resource, in whatever version. */
+/** Finds the informers that may hold objects of a resource, in any version. */
 export type InformersOf = <T extends KubeObject>(resource: Resource<T>) => readonly Informer<T>[]
 
 /**
@@ -23,7 +23,7 @@ export type InformersOf = <T extends KubeObject>(resource: Resource<T>) => reado
  *
  * *Caveats*: `deleteCollection`, `raw` and subresources that return another kind (`scale`, `eviction`) say
  * nothing about the object and are not tracked; nor are dry runs. A deletion without preconditions hides the
- * incarnation that was deleted, but cannot hide one in between that the cache has not seen yet. Objects in responses
+ * incarnation that was deleted, but cannot hide a later one that the cache has not seen yet. Objects in responses
  * are frozen where they went into a cache.
  */
 export function trackWrites(client: KubeClient, informersOf: InformersOf): KubeClient {
@@ -63,7 +63,7 @@ function recordAnswer<T extends KubeObject>(
   of: Resource<T>,
   written: Stored<T>,
 ): void {
-  // A subresource such as `scale` returns a kind of its own.
+  // A subresource such as `scale` returns its own kind.
   if (written.kind !== of.kind) return
   for (const informer of informers) {
     if (isGone(written)) {

@@ -110,14 +110,14 @@ test('a secret that was deleted is recreated, and what other replicas still show
   expect(parseCertificates(a.bundle ?? '').some((authority) => old && isSignedBy(old, authority))).toBe(true)
 })
 
-test('a certificate that lacks a host is reissued at once', async () => {
+test('a certificate that lacks a host is reissued immediately', async () => {
   const { replica, stored } = world()
   await replica('a').check(never)
   await replica('a', { hosts: [...hosts, 'extra.example.com'] }).check(never)
   expect(stored()?.serving.x509.subjectAltName).toContain('DNS:extra.example.com')
 })
 
-test('through rotations of certificate and authority every replica always shows what the API server trusts at that moment', async () => {
+test('through rotations of certificate and authority every replica always serves a certificate that the API server trusts', async () => {
   const { clock, cluster, replica } = world()
   const bundle = await webhookConfiguration(cluster)
   const inject = { validating: ['webapp'] }
@@ -200,7 +200,7 @@ test('a target that is missing keeps neither the certificate nor the other targe
   await clock.runToCompletion(run)
 })
 
-test('a server that is away delays the certificate and is asked again soon', async () => {
+test('an unavailable server delays the certificate and is retried soon', async () => {
   let isAway = true
   const { clock, replica } = world()
   await replica('b').check(never)

@@ -113,7 +113,7 @@ export class CertificateManager implements Runnable, CertificateSource {
     await firstCertificate(this, signal)
   }
 
-  /** For readiness: throws while there is no certificate that is valid now. */
+  /** For readiness: throws while there is no valid certificate. */
   checkHealth(): void {
     if (this.current === undefined) throw new Error('no certificate has been issued yet')
     if (this.#clock.now() >= this.#expiresMs) throw new Error('the certificate has expired and could not be renewed')
@@ -133,7 +133,7 @@ export class CertificateManager implements Runnable, CertificateSource {
         this.#logger.warn({ error }, 'could not check the certificates')
       }
       if (failures > 0) delayMs = Math.min(delayMs, RETRY_MS * 2 ** Math.min(failures - 1, 20))
-      // Replicas that started together drift apart, so that one makes a step and the others find it made.
+      // Replicas that started together drift apart, so that one takes a step and the others find it done.
       const spreadMs = delayMs * (0.9 + 0.2 * this.#random())
       // Aborting is the only way a sleep fails, and the loop ends then.
       await sleep(Math.max(RETRY_MS, spreadMs), { clock: this.#clock, signal }).catch(() => undefined)

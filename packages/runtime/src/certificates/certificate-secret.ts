@@ -36,7 +36,7 @@ const ATTEMPTS = 8
 
 /**
  * *Guarantees*: every write is a create or carries the resourceVersion it was decided on, so of several replicas one wins
- * and the others take what it made. Needs `get`, `create` and `update` on this one Secret. Other keys of it stay.
+ * and the others use its result. Needs `get`, `create` and `update` on this one Secret. Other keys of it stay.
  */
 export class CertificateSecret {
   readonly #client: KubeClient

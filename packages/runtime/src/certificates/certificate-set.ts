@@ -1,4 +1,4 @@
-/** What the Secret of self-issued certificates holds, and how to read it without trusting it. */
+/** What the Secret of self-issued certificates contains, and how to read it without trusting it. */
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { CERTIFICATE_DEFAULTS } from '../defaults.ts'
@@ -24,7 +24,7 @@ export interface ParsedCertificate {
   readonly x509: X509Certificate
 }
 
-/** Certificates that fit together. */
+/** Certificates that belong together. */
 export interface CertificateSet {
   readonly serving: ParsedCertificate
   readonly servingKey: string
@@ -34,7 +34,7 @@ export interface CertificateSet {
 }
 
 /**
- * The set in a Secret's data, or undefined when anything is missing, does not parse, or does not fit together: a key to
+ * The set in a Secret's data, or undefined when anything is missing, does not parse, or does not match: a key to
  * another certificate, a serving certificate that no authority of the set has signed.
  */
 export function readCertificateSet(data: Readonly<Record<string, string>> | undefined): CertificateSet | undefined {
@@ -51,7 +51,7 @@ export function readCertificateSet(data: Readonly<Record<string, string>> | unde
       [newest, ...older].some((authority) => isSignedBy(serving, authority))
     return isWhole ? { serving, servingKey, authorities: [newest, ...older], authorityKey } : undefined
   } catch {
-    // Whatever does not parse is as good as absent: it is replaced.
+    // Data that does not parse counts as absent and is replaced.
     return undefined
   }
 }

@@ -26,7 +26,7 @@ async function setUp() {
   return { clock, files, certificates, pairs, stop, run }
 }
 
-test('files that appear later, and that change, are taken up', async () => {
+test('files that appear later, and that change, are loaded', async () => {
   const { clock, files, certificates, pairs, stop, run } = await setUp()
   await clock.advance(30_000)
   expect(certificates.current).toBeUndefined()
@@ -40,7 +40,7 @@ test('files that appear later, and that change, are taken up', async () => {
   await clock.runToCompletion(run)
 })
 
-test('a certificate and a key that do not belong together are not handed out', async () => {
+test('a certificate and a key that do not match are not used', async () => {
   const { clock, files, certificates, pairs, stop, run } = await setUp()
   const [one, two] = pairs
   files.set('tls.crt', one.certificate).set('tls.key', one.privateKey)
@@ -58,7 +58,7 @@ test('a certificate and a key that do not belong together are not handed out', a
   await clock.runToCompletion(run)
 })
 
-test('listeners hear of a new certificate once, not of every reading', async () => {
+test('listeners are called once per new certificate, not on every read', async () => {
   const { clock, files, certificates, pairs, stop, run } = await setUp()
   const [one] = pairs
   const heard: string[] = []
@@ -70,7 +70,7 @@ test('listeners hear of a new certificate once, not of every reading', async () 
   await clock.runToCompletion(run)
 })
 
-test('a key under a wrong label is handed out under the right one', async () => {
+test('a key under a wrong label is returned with the correct one', async () => {
   const { clock, files, certificates, pairs, stop, run } = await setUp()
   const [{ certificate, privateKey }] = pairs
   const sec1 = createPrivateKey(privateKey).export({ type: 'sec1', format: 'pem' }).toString()

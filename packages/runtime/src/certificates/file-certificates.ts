@@ -1,4 +1,4 @@
-/** Certificates from mounted files, such as a Secret of cert-manager, taken up again when they change. */
+/** Certificates from mounted files, such as a Secret of cert-manager, reloaded when they change. */
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { type Clock, sleep, systemClock } from '@reeve/kube'
@@ -29,7 +29,7 @@ export interface FileCertificatesOptions {
 /**
  * Reads the files on a timer: the kubelet swaps a whole directory by a symbolic link, which file watchers often miss.
  *
- * *Guarantee*: a certificate and a key that do not belong together, as in the middle of a swap, are never handed out; the
+ * *Guarantee*: a certificate and a key that do not match, as in the middle of a swap, are never returned; the
  * last good pair stays.
  *
  * @example

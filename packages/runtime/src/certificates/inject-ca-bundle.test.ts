@@ -66,7 +66,7 @@ test('nothing is written when every bundle is right', async () => {
   expect(cluster.writes.length).toBe(before)
 })
 
-test('a list that was reordered in between is not written to, and reported', async () => {
+test('a list that was reordered meanwhile is not written, and reported', async () => {
   const { cluster, admin, bundles } = await setUp([webhook('a'), webhook('b', ENCODED)])
   const client = cluster.client('operator', {
     before: async ({ verb }) => {
@@ -80,7 +80,7 @@ test('a list that was reordered in between is not written to, and reported', asy
   expect(bundles()).toEqual([ENCODED, undefined])
 })
 
-test('the conversion webhook of a definition gets the bundle, one without conversion is left alone', async () => {
+test('the conversion webhook of a definition gets the bundle, one without conversion is not changed', async () => {
   const { cluster, admin, client } = await setUp([])
   const name = 'webapps.example.com'
   const conversion = { clientConfig: { url: 'https://convert' }, conversionReviewVersions: ['v1'] }
@@ -95,7 +95,7 @@ test('the conversion webhook of a definition gets the bundle, one without conver
   expect(unchanged?.outcome).toBe('unchanged')
 })
 
-test('where only updates are allowed, whole objects are written, and a change in between is reported', async () => {
+test('where only updates are allowed, whole objects are written, and a concurrent change is reported', async () => {
   const { cluster, admin, client, bundles } = await setUp([webhook('a'), webhook('b')])
   await admin.create(
     CustomResourceDefinitions,

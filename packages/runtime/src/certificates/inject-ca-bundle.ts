@@ -24,7 +24,7 @@ export interface CaBundleTargets {
 export interface InjectCaBundleOptions {
   readonly signal?: AbortSignal
   /**
-   * `update` sends whole objects, for roles that allow `update` and not `patch`; a change in between
+   * `update` sends whole objects, for roles that allow `update` and not `patch`; a concurrent change
    * makes it fail with a conflict.
    * @default 'patch'
    */
@@ -43,7 +43,7 @@ export interface InjectionResult {
  * Writes the bundle into every webhook of the targets, where it differs.
  *
  * *Guarantees*: a target that carries the bundle already costs one read and no write; the patch touches nothing but
- * `caBundle`, and holds only if the webhook at that place is still the one that was read; one target that fails does
+ * `caBundle`, and applies only if the webhook at that index is still the one that was read; one target that fails does
  * not keep the others from being written. Needs `get` and `patch` (or `update`, see `verb`) on the targets.
  *
  * @param bundle authorities in PEM
@@ -117,7 +117,7 @@ function patched<T extends KubeObject>(object: T, patch: readonly JsonPatchOpera
   for (const { op, path, value } of patch) {
     if (op !== 'add') continue
     const [last = '', ...parents] = path.split('/').slice(1).reverse()
-    // The path was made from this very object, so that every parent is there.
+    // The path was computed from this object, so every parent exists.
     const parent = parents.reduceRight<unknown>((node, key) => (node as Record<string, unknown>)[key], copy)
     Object.assign(parent as object, { [last]: value })
   }

@@ -1,4 +1,4 @@
-/** Makes certificates: an authority of our own, and what it signs. The X.509 library is loaded when first used. */
+/** Issues certificates: our own authority, and what it signs. The X.509 library is loaded when first used. */
 import { randomBytes, webcrypto } from 'node:crypto'
 import { isIP } from 'node:net'
 import { CERTIFICATE_DEFAULTS } from '../defaults.ts'
@@ -16,7 +16,7 @@ export interface Validity {
 /** What a key may be used for, by its name in RFC 5280. */
 export type KeyUsage = 'digitalSignature' | 'keyEncipherment' | 'keyCertSign' | 'cRLSign'
 
-/** What a certificate says besides names and times; for installations that others have expectations of. */
+/** What a certificate says besides names and times; for installations whose certificates other tools inspect. */
 export interface CertificateProfile {
   /** The subject in order, such as `[['O', 'Example'], ['CN', 'webhook']]`. @default a common name */
   readonly subject?: readonly (readonly [attribute: string, value: string])[]
@@ -26,7 +26,7 @@ export interface CertificateProfile {
   readonly isForServers?: boolean
 }
 
-// P-256 keys are made in under a millisecond, and every API server accepts them.
+// P-256 keys are generated in under a millisecond, and every API server accepts them.
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 
 /**
@@ -132,7 +132,7 @@ function usageFlags(x509: X509Library, usages: readonly KeyUsage[]): number {
   return usages.reduce((flags, usage) => flags | x509.KeyUsageFlags[usage], 0)
 }
 
-/** The identifier that the authority itself states: others compute it in other ways, and some clients compare it. */
+/** The identifier that the authority itself states: other tools compute it differently, and some clients compare it. */
 async function authorityKeyIdentifier(x509: X509Library, issuer: InstanceType<X509Library['X509Certificate']>) {
   const stated = issuer.getExtension(x509.SubjectKeyIdentifierExtension)?.keyId
   return stated === undefined
@@ -143,7 +143,7 @@ async function authorityKeyIdentifier(x509: X509Library, issuer: InstanceType<X5
 type X509Library = typeof import('@peculiar/x509')
 
 async function loadX509(): Promise<X509Library> {
-  // The library's dependency injection wants this polyfill before it is loaded.
+  // The library's dependency injection needs this polyfill before it is loaded.
   await import('reflect-metadata')
   return import('@peculiar/x509')
 }

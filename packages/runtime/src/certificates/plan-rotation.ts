@@ -1,4 +1,4 @@
-/** Decides what to renew and when, so that at no moment a server shows a certificate that its clients do not trust. */
+/** Decides what to renew and when, so that a server never shows a certificate that its clients do not trust. */
 import { CERTIFICATE_DEFAULTS } from '../defaults.ts'
 import { type CertificateSet, coversHosts, isSignedBy } from './certificate-set.ts'
 

@@ -16,7 +16,7 @@ test.each([
   expect(readPrivateKey(pem).equals(privateKey)).toBe(true)
 })
 
-test('a key that TLS libraries read stays as it is, another is rewritten', () => {
+test('a key that TLS libraries read is returned unchanged, another is rewritten', () => {
   expect(asReadableKey(right)).toBe(right)
   expect(asReadableKey(mislabelled)).toBe(right)
 })
@@ -25,6 +25,6 @@ test.each([
   ['nothing', ''],
   ['text', 'hunter2'],
   ['a label around garbage', '-----BEGIN PRIVATE KEY-----\naHVudGVyMg==\n-----END PRIVATE KEY-----\n'],
-])('%s is no key, and is not quoted', (_, pem) => {
+])('%s is not a key, and is not quoted', (_, pem) => {
   expect(() => readPrivateKey(pem)).toThrow(/^(?!.*(hunter2|aHVudGVyMg))/s)
 })

@@ -22,13 +22,13 @@ export function readPrivateKey(pem: string): KeyObject {
   }
 }
 
-/** The same key as every TLS library reads it: PKCS #8 in PEM. A text that is right already comes back as it is. */
+/** The same key as every TLS library reads it: PKCS #8 in PEM. A text in this form is returned unchanged. */
 export function asReadableKey(pem: string): string {
   try {
     createPrivateKey(pem)
     return pem
   } catch {
-    // Whatever is wrong beyond the label, the next line throws for.
+    // If more than the label is wrong, the next line throws.
     return readPrivateKey(pem).export({ type: 'pkcs8', format: 'pem' }).toString()
   }
 }

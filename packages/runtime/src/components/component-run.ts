@@ -74,7 +74,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     return this.#owner
   }
 
-  /** Whether everything that no component wants has been deleted. */
+  /** Whether everything that no component renders has been deleted. */
   get isPruned(): boolean {
     return this.#isPruned
   }
@@ -219,7 +219,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
       primary: this.reporter.primary,
       dependencies: this.#parts.dependencies,
       factsOf: <Facts>(component: Component<Primary, Facts, Dependencies>) =>
-        // An outcome holds the facts of the component that it is kept under.
+        // An outcome contains the facts of the component it belongs to.
         this.#outcomes.get(component as AnyComponent<Primary, Dependencies>)?.facts as Facts | undefined,
     }
   }
@@ -229,7 +229,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     const { reporter } = this
     return {
       ...this.#input(),
-      // What a component reports on its way is part of the resource from then on.
+      // What a component reports during its stages is part of the resource from then on.
       get primary() {
         return reporter.primary
       },
@@ -287,7 +287,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     return this.#parts.onDemand?.over(cache) ?? cache
   }
 
-  /** Deletes what no component wants any more; returns the failures. */
+  /** Deletes what no component renders anymore; returns the failures. */
   async #prune(): Promise<readonly Error[]> {
     const retained = this.#retained()
     if (retained === 'everything') return []
@@ -314,7 +314,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     return failures
   }
 
-  /** What must not be pruned, because it may still be wanted. */
+  /** What must not be pruned, because it may still be needed. */
   #retained(): ReadonlySet<string> | 'everything' {
     const names: string[] = []
     for (const [component, { state, objects }] of this.#outcomes) {

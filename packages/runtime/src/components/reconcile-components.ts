@@ -201,7 +201,8 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
     if (finalizer === undefined || !hasFinalizer(object, finalizer)) {
       return this.#report(request, object, run.reporter, { outcomes: [], changes: [], failures: [] })
     }
-    // Decided on the live object, never on the cache: another one may have the name by now, and clean-up goes by names.
+    // Decided on the live object, never on the cache: another object may have the name meanwhile, and clean-up goes by
+    // name.
     if (!(await this.#exists(request, object))) return {}
     const result = await run.finalize()
     if (result.outcomes.every(({ state }) => state === 'done')) {

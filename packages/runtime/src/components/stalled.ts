@@ -1,4 +1,4 @@
-/** The condition that the engine itself sets on a resource that does not get further and whose report cannot say so. */
+/** The condition that the engine itself sets on a resource that makes no progress and cannot report it itself. */
 import type { Clock } from '@reeve/kube'
 import { type Condition, getCondition, removeCondition, setCondition } from '../conditions/condition.ts'
 

@@ -39,7 +39,7 @@ test('a message longer than the API allows is cut, and cut the same way next tim
   expect(setCondition(conditions, state, at(1))).toBe(conditions)
 })
 
-test('a condition computed from an older generation does not count as true when the generation is asked for', () => {
+test('a condition computed from an older generation does not count as true when a generation is given', () => {
   const conditions = setCondition(undefined, ready, at(0))
   expect(isConditionTrue(conditions, 'Ready')).toBe(true)
   expect(isConditionTrue(conditions, 'Ready', 1)).toBe(true)
@@ -47,7 +47,7 @@ test('a condition computed from an older generation does not count as true when 
   expect(isConditionTrue(undefined, 'Ready')).toBe(false)
 })
 
-test('removing leaves the others, and removing what is absent returns the same array', () => {
+test('removing keeps the others, and removing what is absent returns the same array', () => {
   const both = setCondition(setCondition(undefined, ready, at(0)), { ...ready, type: 'Available' }, at(0))
   expect(removeCondition(both, 'Ready').map(({ type }) => type)).toEqual(['Available'])
   expect(removeCondition(both, 'Nothing')).toBe(both)

@@ -17,7 +17,7 @@ export interface Condition {
   readonly observedGeneration?: number
 }
 
-/** What a controller knows about a condition; the transition time follows from what was there before. */
+/** What a controller knows about a condition; the transition time follows from the previous condition. */
 export interface ConditionState {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
@@ -84,7 +84,7 @@ export function getCondition(conditions: readonly Condition[] | undefined, type:
 }
 
 /**
- * True when the condition is there with status `True`; with `generation` given, also computed from it.
+ * True if the condition exists with status `True`; with `generation` given, also computed from it.
  *
  * @example
  * if (isConditionTrue(app.status?.conditions, 'Ready', app.metadata.generation)) return
@@ -100,7 +100,7 @@ export function isConditionTrue(
 }
 
 /**
- * The list without a type; the very same array when it was not there.
+ * The list without a type; the same array if it was absent.
  *
  * @example
  * const conditions = removeCondition(app.status?.conditions, 'Progressing')

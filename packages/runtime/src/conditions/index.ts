@@ -1,2 +1,2 @@
-/** @module Conditions of a status: set, read and removed without rewriting their time of transition. */
+/** @module Conditions of a status: set, read and removed, with correct transition times. */
 export * from './condition.ts'

@@ -11,7 +11,7 @@ import { RuntimeError } from '../runtime-error.ts'
  * throw new TerminalError('spec.image does not parse: fix the WebApp', { cause })
  */
 export class TerminalError extends RuntimeError {
-  // Open for subclasses of operators, which have names of their own.
+  // Open for subclasses of operators, which have their own names.
   override readonly name: string = 'TerminalError'
 
   constructor(message: string, options?: ErrorOptions) {

@@ -87,7 +87,7 @@ describe('limits', () => {
 })
 
 describe('stopping', () => {
-  test('reconciles under way get the signal and their grace; nothing new begins', async () => {
+  test('reconciles in progress get the signal and a grace period; no new one begins', async () => {
     const events: string[] = []
     const {
       cluster,
@@ -142,7 +142,7 @@ describe('stopping', () => {
     await clock.runToCompletion(stopController(), { maxMs: 3_000 })
   })
 
-  test('while caches still fill ends at once', async () => {
+  test('while caches still sync returns immediately', async () => {
     const { cache, cluster, clock } = cacheScenario()
     const widgets = controller(
       { name: 'w', for: Widgets, reconcile: async () => undefined },

@@ -13,7 +13,7 @@ const RECONCILE_BUCKETS = [
 export interface ControllerMetrics {
   started(): void
   ended(outcome: ReconcileOutcome, seconds: number): void
-  /** A reconcile ignored its signal and was given up. */
+  /** A reconcile ignored its signal and was abandoned. */
   abandoned(): void
   /** A reconcile ended with a conflict again, after several attempts. */
   conflictPersisted(): void
@@ -83,7 +83,7 @@ export function controllerMetrics(
     help: 'Objects whose reconciles are paused by annotation.',
     labels,
   })
-  // Zero is a value: a rate over a series that is not there yet misses its first increment.
+  // Starts at 0: a rate over a series that does not exist yet misses its first increment.
   maximum.set({ controller }, concurrency)
   active.set({ controller }, 0)
   paused.set({ controller }, 0)

@@ -29,7 +29,7 @@ export interface ControllerOptions<T extends KubeObject, W extends readonly Kube
    */
   readonly namespaces?: readonly string[]
   readonly reconcile: Reconcile<T>
-  /** How many objects are reconciled at once; one object never by two workers. @default 1 */
+  /** How many objects are reconciled concurrently; one object never by two workers. @default 1 */
   readonly concurrency?: number
   /** After this the signal of a reconcile aborts, and it is retried. @default 120_000 */
   readonly timeoutMs?: number
@@ -38,7 +38,7 @@ export interface ControllerOptions<T extends KubeObject, W extends readonly Kube
    * `Infinity` switches it off. @default 36_000_000, ten hours
    */
   readonly resyncMs?: number
-  /** How long a reconcile may go on after its signal aborted, before it is abandoned. @default 10_000 */
+  /** How long a reconcile may continue after its signal aborted, before it is abandoned. @default 10_000 */
   readonly graceMs?: number
   /** How long the caches may take to sync at the start. @default 120_000 */
   readonly syncTimeoutMs?: number
@@ -59,7 +59,7 @@ export interface ControllerOptions<T extends KubeObject, W extends readonly Kube
   readonly maxRecords?: number
 }
 
-/** The dependencies of a controller. The parts of a manager fit as they are. */
+/** The dependencies of a controller. The parts of a manager can be passed unchanged. */
 export interface ControllerEnvironment {
   readonly cache: Cache
   /** Its writes are tracked in `cache` by the controller. Fence it by leadership before: `manager.client`. */

@@ -23,7 +23,7 @@ describe('what causes a reconcile', () => {
     await stop()
   })
 
-  test('changes and deletions of its own resource, and of what it owns', async () => {
+  test('changes and deletions of its own resource, and of objects it owns', async () => {
     const { requests, cluster, clock, stop } = await controllerScenario({ owns: [Gadgets] })
     const steps: [() => void, string][] = [
       [() => cluster.put(Widgets, widget('a')), 'added Widget'],
@@ -50,7 +50,7 @@ describe('what causes a reconcile', () => {
     await stop()
   })
 
-  test('whatever a mapper says, of the old and the new state', async () => {
+  test('whatever a mapper returns, of the old and the new state', async () => {
     const { requests, cluster, clock, stop } = await controllerScenario<[Widget]>({
       watches: [{ resource: Gadgets, map: ({ spec }) => [key(`size-${spec?.size}`)] }],
     })
@@ -128,7 +128,7 @@ describe('what causes a reconcile', () => {
     await stop()
   })
 
-  test('nothing that a predicate holds back', async () => {
+  test('nothing that a predicate filters out', async () => {
     const { requests, cluster, clock, stop } = await controllerScenario({
       for: { resource: Widgets, predicate: generationChanged },
     })
@@ -163,7 +163,7 @@ describe('what causes a reconcile', () => {
     await stop()
   })
 
-  test('many changes at once as one', async () => {
+  test('many changes together as one', async () => {
     let release: () => void = () => undefined
     const gate = new Promise<void>((resolve) => {
       release = resolve

@@ -35,7 +35,7 @@ describe('what follows a reconcile', () => {
     await stop()
   })
 
-  test('what is thrown synchronously, or is no error at all, is contained like any failure', async () => {
+  test('a synchronous throw, or a thrown value that is not an Error, is handled like any failure', async () => {
     const throws = [
       () => {
         throw new Error('at once')
@@ -79,7 +79,7 @@ describe('what follows a reconcile', () => {
     await stop()
   })
 
-  test('a reconcile may ask to run again later; a change comes first', async () => {
+  test('a reconcile may request to run again later; a change comes first', async () => {
     const { cluster, clock, stop, requests } = await controllerScenario({
       reconcile: async () => ({ requeueAfterMs: 30_000 }),
     })
@@ -93,7 +93,7 @@ describe('what follows a reconcile', () => {
     await stop()
   })
 
-  test('an overloaded server is given the time it asks for', async () => {
+  test('an overloaded server is retried after the time it asks for', async () => {
     const { cluster, clock, stop, requests } = await controllerScenario({
       reconcile: async () => {
         if (requests.length === 1) throw Object.assign(cluster.refuse('update', 429), { retryAfterMs: 9_000 })
@@ -107,7 +107,7 @@ describe('what follows a reconcile', () => {
     await stop()
   })
 
-  test('works on several objects at once, never on one object twice', async () => {
+  test('reconciles several objects concurrently, never one object twice', async () => {
     const busy = new Map<string, number>()
     let most = 0
     const { cluster, clock, stop, requests } = await controllerScenario({

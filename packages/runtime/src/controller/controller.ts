@@ -81,13 +81,13 @@ export function controller<T extends KubeObject, W extends readonly KubeObject[]
   options: ControllerOptions<T, W>,
   environment: ControllerEnvironment,
 ): Controller<T> {
-  // Each source meets only objects of its own resource, so its mapper and predicate get what they expect.
+  // Each source is called only with objects of its own resource, so its mapper and predicate get what they expect.
   const watches = (options.watches ?? []) as unknown as readonly MappedSource<KubeObject>[]
   return new Controller({ ...options, watches }, environment)
 }
 
 /**
- * *Guarantees*: an object is reconciled after every change that its sources let through, by one worker at a time;
+ * *Guarantees*: an object is reconciled after every change that its sources pass, by one worker at a time;
  * failures are retried with backoff; nothing that a reconcile throws, and no time it takes, stops the controller; the
  * informers exist from the construction on, so that a standby keeps them warm. After the stop signal reconciles under
  * way get their grace, nothing new begins, and `run` resolves when the last one ended or was abandoned.
@@ -214,7 +214,7 @@ export class Controller<T extends KubeObject> implements Runnable {
       if (source.predicate !== undefined && !source.predicate(change)) return
       const { namespace, name } = change.object.metadata
       const reason = { event: change.type, kind, name, ...(namespace !== undefined && { namespace }) }
-      // What is there at the start can wait for what changes now.
+      // Objects found at the start have a lower priority than changes.
       const priority = isInitial ? 'low' : 'high'
       const states = change.type === 'modified' ? [change.object, change.previous] : [change.object]
       for (const key of states.flatMap((state) => source.map(state, this.#reader))) {
@@ -255,7 +255,7 @@ export class Controller<T extends KubeObject> implements Runnable {
 
   #informersOf<S extends KubeObject>(name: string): readonly Informer<S>[] {
     const found = [...this.#informers].filter(({ resource }) => resourceName(resource) === name)
-    return found as unknown as readonly Informer<S>[] // asked for with the resource that carries the type
+    return found as unknown as readonly Informer<S>[] // requested with the resource that carries the type
   }
 
   async #waitForCaches(signal: AbortSignal): Promise<void> {

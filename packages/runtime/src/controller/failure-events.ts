@@ -4,14 +4,14 @@ import type { EventRecorder } from '../events/event-recorder.ts'
 import { LruMap } from '../lru-map.ts'
 import { type Ending, FAILURES_TO_ESCALATE } from './reconcile-ending.ts'
 
-/** How many objects are remembered. One that is forgotten gets its event once more. */
+/** How many objects are remembered. One that was evicted gets its event again. */
 const CAPACITY = 4_096
 
 /** What an event can hold. */
 const MAX_MESSAGE_LENGTH = 1_024
 
 /**
- * *Guarantees*: one event for each failure in a row that says something else than the one before; none for conflicts,
+ * *Guarantees*: one event for each consecutive failure with a new message; none for conflicts,
  * which settle themselves, unless they persist; memory is bounded.
  */
 export class FailureEvents {

@@ -3,7 +3,7 @@ import { type Clock, isApiError, type KubeClient } from '@reeve/kube'
 import { type ClientCall, interceptClient } from '../lifecycle/intercept-client.ts'
 import type { WriteRecord } from './reconcile-record.ts'
 
-/** What {@link fencedClient} needs to know of the reconcile. */
+/** What {@link fencedClient} needs from the reconcile. */
 export interface FenceOptions {
   readonly clock: Clock
   /** The signal that the reconcile was given; aborts no later than `abandoned`. */

@@ -1,4 +1,4 @@
-/** Pausing one object: an annotation stops its reconciles, and its status says so. */
+/** Pausing one object: an annotation stops its reconciles, and its status shows it. */
 import {
   type Clock,
   formatKey,

@@ -11,7 +11,7 @@ export type ObjectChange<T extends KubeObject> =
 export type Predicate<T extends KubeObject = KubeObject> = (change: ObjectChange<T>) => boolean
 
 /**
- * Passes modifications of what the user wants: `metadata.generation` grows with `spec`, not with `status`. Also passes the
+ * Passes modifications of the desired state: `metadata.generation` grows with `spec`, not with `status`. Also passes the
  * start of a deletion, and every modification of kinds that have no generation. Added and deleted objects always pass.
  *
  * *Caveat*: labels, annotations, finalizers and owner references do not count; combine with {@link labelsChanged} and

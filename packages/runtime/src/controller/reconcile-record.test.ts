@@ -87,7 +87,7 @@ test('writes beyond fifty are counted, not kept', async () => {
   await stop()
 })
 
-test('a hook that throws is logged and harms nothing', async () => {
+test('a hook that throws is logged and has no other effect', async () => {
   const logger = recordingLogger()
   const { cluster, clock, stop, controller } = await controllerScenario(
     {

@@ -2,7 +2,7 @@
 import type { ObjectKey, Verb } from '@reeve/kube'
 import type { Reason } from '../queue/reason.ts'
 
-/** One write that a reconcile made. Never holds the object itself: it may be a Secret. */
+/** One write that a reconcile made. Never contains the object itself: it may be a Secret. */
 export interface WriteRecord {
   readonly verb: Verb
   readonly kind: string

@@ -4,7 +4,7 @@ import { ControllerStoppingError, ReconcileAbandonedError, ReconcileTimeoutError
 import { fencedClient } from './fenced-client.ts'
 import type { StageRecord, WriteRecord } from './reconcile-record.ts'
 
-/** A reconcile that writes more than this is unusual enough that counting the rest will do. */
+/** A reconcile that writes more than this is unusual: the rest is only counted. */
 const MAX_WRITE_RECORDS = 50
 
 /** Names of stages are chosen by code, but code can be wrong: no more than this many are kept apart. */

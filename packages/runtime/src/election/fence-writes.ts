@@ -4,7 +4,7 @@ import { type ClientCall, interceptClient } from '../lifecycle/intercept-client.
 import type { Leadership } from './leadership.ts'
 
 /**
- * A client that writes only while `leadership` holds; reads and dry runs always pass.
+ * A client that writes only while leading; reads and dry runs always pass.
  *
  * *Guarantees*: a write that begins when this process does not lead rejects with `NotLeaderError` and sends nothing;
  * one that is in progress when leadership ends is aborted with the same error; the election waits for writes in

@@ -121,7 +121,7 @@ test('a write in progress when leadership ends is aborted', async () => {
   expect(await outcome).toBeInstanceOf(NotLeaderError)
 })
 
-test('no write is let through at the deadline even when the timer that ends the term is late', async () => {
+test('no write is allowed at the deadline even when the timer that ends the term is late', async () => {
   const { clock, cluster } = world()
   let blockedMs = 0
   // An event loop that is blocked: time has passed, no timer has fired.
@@ -136,7 +136,7 @@ test('no write is let through at the deadline even when the timer that ends the 
   expect(elector.leadershipSignal.aborted).toBe(false)
 })
 
-test('a slow server does not cost the leadership as long as a renewal gets through in time', async () => {
+test('a slow server does not end the leadership as long as a renewal succeeds in time', async () => {
   const { clock, cluster } = world()
   const slow: Faults = { before: () => sleep(1_500, { clock }), after: () => sleep(1_500, { clock }) }
   const a = candidate({ clock, cluster }, 'a', slow)
@@ -175,7 +175,7 @@ test('a renewal whose response was lost is completed by the next one', async () 
   expect(a.isLeader()).toBe(true)
 })
 
-test('a leader whose lease was taken by hand stops at its next renewal', async () => {
+test('a leader whose lease was taken manually stops at its next renewal', async () => {
   const { clock, cluster } = world()
   const a = candidate({ clock, cluster }, 'a')
   await clock.runToCompletion(a.elector.acquire(never))

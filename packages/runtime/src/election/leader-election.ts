@@ -52,7 +52,7 @@ export interface Resignation {
  * - The lease is released only when every write made under it has settled.
  *
  * *Assumptions*: clocks run at about the same speed (their settings may differ); a request that was sent and aborted
- * reaches the server within `leaseDurationMs - renewDeadlineMs` or not at all; nobody deletes the Lease in the very
+ * reaches the server within `leaseDurationMs - renewDeadlineMs` or not at all; the Lease is not deleted in the very
  * seconds in which a brand-new candidate starts that has never seen it.
  *
  * @example
@@ -102,7 +102,7 @@ export class LeaderElector {
     return this.#term
   }
 
-  /** Aborts when leadership is lost (with {@link LeadershipLostError}) or given up. */
+  /** Aborts when leadership is lost (with {@link LeadershipLostError}) or resigned. */
   get leadershipSignal(): AbortSignal {
     return this.#term.signal
   }

@@ -18,7 +18,7 @@ export interface Leadership {
   readonly isLeader: boolean
   /** Milliseconds until leadership ends unless it is renewed; 0 when not leading. */
   readonly remainingMs: number
-  /** Aborts when leadership is lost or given up; its reason says which. Does not abort before it was won. */
+  /** Aborts when leadership is lost or resigned; its reason says which. Does not abort before it was won. */
   readonly signal: AbortSignal
   /** How many permits are not released yet. */
   readonly writesInFlight: number

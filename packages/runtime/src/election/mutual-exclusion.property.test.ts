@@ -11,7 +11,7 @@ const lease = { namespace: 'shop', name: 'operator' }
 const FAULTY_MS = 300_000
 const QUIET_MS = 60_000
 
-/** Chances per request, and the longest a request is on its way: below the 5 s that the lease times leave for it. */
+/** Chances per request, and the longest a request is in flight: below the 5 s that the lease times leave for it. */
 interface Weather {
   readonly seed: number
   readonly failure: number
@@ -76,7 +76,7 @@ async function replica(
   }
 }
 
-test('whatever the network does, writes of two terms never mix, and there is a leader once it is stable', async () => {
+test('under any network faults, writes of two terms never overlap, and there is a leader once it is stable', async () => {
   await fc.assert(
     fc.asyncProperty(weather, async (conditions) => {
       const clock = new SimulatedClock()

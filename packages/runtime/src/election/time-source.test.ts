@@ -37,7 +37,7 @@ test('a machine that was suspended, whose monotonic clock stopped, does not thin
   term.end(new Error('done'))
 })
 
-test("another's lease has not run out before both clocks say so", () => {
+test("another's lease has not run out before it has on both clocks", () => {
   const { wall, monotonic, time } = clocks()
   const seen = time.now()
   wall.ms += 60_000

@@ -1,4 +1,4 @@
-/** Remembers how the server rewrites what is applied, so that a rewritten value is not applied for ever. */
+/** Remembers how the server rewrites what is applied, so that a rewritten value is not applied forever. */
 import type { KubeObject, Stored } from '@reeve/kube'
 import type { FieldDifference } from './compare-fields.ts'
 import { digest } from './json-equal.ts'
@@ -8,7 +8,7 @@ import { digest } from './json-equal.ts'
  * a mirror. What still differs right after a successful write is such a rewrite; it is accepted as long as both the
  * desired object and the rewritten values stay the same.
  *
- * Held in memory only: after a restart one apply that changes nothing learns it again. Bounded by `capacity`.
+ * In memory only: after a restart one apply without effect learns it again. Bounded by `capacity`.
  */
 export class AcceptedDifferences {
   readonly #byUid = new Map<string, string>()
@@ -18,7 +18,7 @@ export class AcceptedDifferences {
     this.#capacity = capacity
   }
 
-  /** Records what the server made of `object`. */
+  /** Records how the server stored `object`. */
   accept(live: Stored<KubeObject>, object: KubeObject, differences: readonly FieldDifference[]): void {
     const { uid } = live.metadata
     this.#byUid.delete(uid)

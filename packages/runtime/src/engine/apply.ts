@@ -45,7 +45,7 @@ export interface ApplyInput {
   /** The owner's resource: with it the owner is read from the server before anything is created for it. */
   readonly ownerResource?: Resource
   readonly actions: readonly Action[]
-  /** The view that the plan was made from. */
+  /** The view that the plan was computed from. */
   readonly view: LiveView
   readonly elsewhere?: readonly OwnedElsewhere[]
   readonly fieldManager: string
@@ -132,7 +132,7 @@ async function perform(
         changes.push({ type: 'deleted', resource, object: action.live, differences: [] })
         return undefined
       }
-      // The server may find that nothing changes after all, for instance after a rewrite of its own.
+      // The server may find that nothing changes after all, for instance after its own rewrite.
       if (object.metadata.resourceVersion !== action.live.metadata.resourceVersion) {
         changes.push({ type: 'updated', resource, object, differences: action.differences })
       }
@@ -190,7 +190,7 @@ async function setFields(
     ...content,
     metadata: { ...(more as object | undefined), ...given, uid: live.metadata.uid },
   }
-  // The uid, not the resourceVersion: the fields are the operator's, whatever others have changed meanwhile.
+  // The uid, not the resourceVersion: the fields are the operator's, whatever other managers have changed meanwhile.
   return patchFields(client, desired.resource, live, fields, { fieldManager, signal })
 }
 
@@ -253,7 +253,7 @@ async function update(
 }
 
 /**
- * Deletes an object, or takes the operator's fields away from it.
+ * Deletes an object, or removes the operator's fields from it.
  *
  * *Errors*: `StaleViewError` when it is not the object that was seen; the client's `ApiError`.
  */
@@ -263,7 +263,7 @@ export async function prune(
 ): Promise<Change> {
   if (release !== undefined) {
     const { uid, resourceVersion } = live.metadata
-    // With the resourceVersion: by now the fields may be those of another owner.
+    // With the resourceVersion: the fields may belong to another owner meanwhile.
     const fields = { ...release, metadata: { ...(release.metadata as object | undefined), uid, resourceVersion } }
     const object = await patchFields(client, resource, live, fields, { fieldManager, signal })
     return { type: 'updated', resource, object: object ?? live, differences: [] }
@@ -277,7 +277,7 @@ export async function prune(
     })
   } catch (error) {
     if (isConflict(error)) throw new StaleViewError(live, { cause: error })
-    // Already deleted, as wanted.
+    // Already deleted, as intended.
     if (!isNotFound(error)) throw error
   }
   return { type: 'deleted', resource, object: live, differences: [] }

@@ -32,14 +32,14 @@ const pathsOf = (...parameters: Parameters<typeof compareFields>) =>
   compareFields(...parameters).map(({ path }) => path)
 
 describe('comparing desired and live fields', () => {
-  it.each(['constructor', 'toString'])('removes a label named %s that is not desired any more', (name) => {
+  it.each(['constructor', 'toString'])('removes a label named %s that is no longer desired', (name) => {
     const owned = applied({ 'f:metadata': { 'f:labels': { 'f:app': {}, [`f:${name}`]: {} } } })
     const labelled = (labels: Record<string, string>) => ({ ...object({}), metadata: { name: 'web', labels } })
     const [difference] = compareFields(labelled({ app: 'a' }), labelled({ app: 'a', [name]: 'x' }), owned)
     expect(difference).toEqual({ path: `metadata.labels.${name}`, desired: undefined, live: 'x' })
   })
 
-  it('finds nothing when the live object carries every owned field, whatever else it carries', () => {
+  it('finds nothing when the live object has every owned field, whatever other fields it has', () => {
     const live = object({
       spec: { replicas: 3, paused: true, containers: [{ name: 'sidecar', image: 'proxy:1' }, liveWeb] },
     })
@@ -171,7 +171,7 @@ describe('drift', () => {
   const drift = (desired: object, live: object) =>
     compareFields(object({ spec: desired }), object({ spec: live }), own, 'drift').map(({ path }) => path)
 
-  it('is no matter of how the server expresses a value that is still owned', () => {
+  it('ignores how the server expresses a value that is still owned', () => {
     expect(drift({ cpu: 0.5 }, { cpu: '500m' })).toEqual([])
   })
 
@@ -180,7 +180,7 @@ describe('drift', () => {
     expect(drift({ image: 'a:1' }, { image: 'a:1', more: true })).toEqual([])
   })
 
-  it('is a missing item, not one that others added', () => {
+  it('is a missing item, not one that another manager added', () => {
     expect(drift({ list: [{ name: 'a' }, { name: 'b' }] }, { list: [{ name: 'a' }] })).toEqual(['spec.list[name=b]'])
     expect(drift({ list: [{ name: 'a' }] }, { list: [{ name: 'a' }, { name: 'x' }] })).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** The one walk over field ownership: which fields of a live object are not as a field manager wants them. */
+/** The comparison by field ownership: which fields of a live object differ from what a field manager desires. */
 import { isRecord, type JsonRecord, type KubeObject, ownValue } from '@reeve/kube'
 import { type FieldTree, isLeaf } from './field-tree.ts'
 import { isJsonEqual } from './json-equal.ts'
@@ -30,8 +30,8 @@ const IDENTITY = new Set([
  * What counts as a difference:
  * - `apply`: whatever an apply would change, ownership included. Owned fields that are not desired would be removed.
  * - `as-created`: the same, but fields owned beyond the desired ones are known to be the server's defaults.
- * - `drift`: values that others have changed. An owned field is as it was written, even where the server or a
- *   webhook expressed it differently (`0.5` as `500m`); a field that is no longer owned only has to have its value.
+ * - `drift`: values that other managers have changed. An owned field is as it was written, even where the server or a
+ *   webhook expressed it differently (`0.5` as `500m`); a field that is no longer owned only needs to have its value.
  */
 export type Comparison = 'apply' | 'as-created' | 'drift'
 
@@ -70,7 +70,7 @@ function compareValue(desired: unknown, live: unknown, tree: FieldTree | undefin
   // The server drops empty lists and maps from typed objects: wanting one and having none is the same.
   if (isEmpty(desired) && (isDrift || live === undefined || isCollection(live))) return
   if (isDrift && desired === null) return
-  // When the only key of a map is changed by others, its former owner still owns the map.
+  // When the only key of a map is changed by another manager, its former owner still owns the map.
   if (tree !== undefined && isLeaf(tree) && !(isDrift && isRecord(desired))) {
     if (!isAsOwned(desired, live, walk)) walk.differences.push({ path, desired, live })
   } else if (isRecord(desired) && (!isDrift || isRecord(live))) {

@@ -20,12 +20,12 @@ export interface DesiredObject<T extends KubeObject = KubeObject> {
    */
   readonly onImmutable: 'fail' | 'recreate'
   /**
-   * Paths of lists and maps in which others may not have entries, such as `spec.ports` of a Service.
-   * @default none: entries of others are left alone
+   * Paths of lists and maps in which other managers may not have entries, such as `spec.ports` of a Service.
+   * @default none: entries of other managers are kept
    */
   readonly sole?: readonly string[]
   /**
-   * What to do about an object of this name that is not the operator's: `fail` leaves it alone and reports it, `adopt`
+   * What to do about an object of this name that is not the operator's: `fail` does not change it and reports it, `adopt`
    * takes control of it. Adopt only names that are unambiguous.
    * @default 'fail'
    */
@@ -37,12 +37,12 @@ export interface DesiredObject<T extends KubeObject = KubeObject> {
    */
   readonly fieldsOnly: boolean
   /**
-   * Creates the object when it does not exist and leaves it alone from then on: it gets no owner, and is never changed or
+   * Creates the object when it does not exist and never changes it afterwards: it gets no owner, and is never changed or
    * pruned. Its kind need not be cached; render it only when it may be missing, as each render is a request.
    * @default false
    */
   readonly createOnly: boolean
-  /** With `fieldsOnly`: fields that are sent along with a change but are no reason for one, such as an annotation. */
+  /** With `fieldsOnly`: fields that are sent along with a change but do not cause one, such as an annotation. */
   readonly along?: Readonly<Record<string, unknown>>
 }
 

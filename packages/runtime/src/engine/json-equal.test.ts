@@ -3,12 +3,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { digest, isJsonEqual } from './json-equal.ts'
 
-/** Much that JSON writes as it is, and everything that it does not. */
+/** Much that JSON writes unescaped, and everything that it escapes. */
 const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '\u2028', '\ud800'))
 const hashOf = (json: string): string => createHash('sha256').update(json).digest('hex').slice(0, 16)
 
 describe('equality', () => {
-  it.each(['__proto__', 'constructor', 'toString'])('tells a field named %s from none', (name) => {
+  it.each(['__proto__', 'constructor', 'toString'])('distinguishes a field named %s from an absent one', (name) => {
     const value: unknown = JSON.parse(`{"${name}":"x"}`)
     expect(isJsonEqual({}, value)).toBe(false)
     expect(isJsonEqual(value, {})).toBe(false)

@@ -33,7 +33,7 @@ export function digest(value: unknown): string {
   return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16)
 }
 
-/** Text that JSON writes as it is; most of it is. */
+/** Text that JSON writes unescaped, as most text is. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
 const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))
@@ -43,7 +43,7 @@ function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   const object = value as Readonly<Record<string, unknown>>
-  // One string that grows: every look computes this of every object, and lists of entries took half of the time.
+  // One string that grows: every reconcile computes this for every object, and lists of entries took half of the time.
   let text = ''
   for (const name of Object.keys(object).sort()) {
     const child = object[name]

@@ -1,6 +1,6 @@
 /**
  * Kinds that are read when they are needed instead of being watched, because most clusters do not serve them: a watch on
- * what is not there only fails. So no operator has to be restarted when such a kind is installed or removed.
+ * a read of a missing kind only fails. So no operator has to be restarted when such a kind is installed or removed.
  */
 import {
   formatKey,
@@ -19,16 +19,16 @@ import { controllerOf } from '../owner-references/owner-reference.ts'
 import type { Change } from './apply.ts'
 import type { LiveView } from './live-view.ts'
 
-/** The kinds, and which resources want them. */
+/** The kinds, and which resources need them. */
 export interface KindsOnDemand<Primary extends KubeObject> {
   readonly kinds: readonly Resource[]
-  /** Whether a resource wants objects of these kinds. One that does not is read once, to prune what it had. */
+  /** Whether a resource needs objects of these kinds. One that does not is read once, to prune what it had. */
   isWanted(primary: Primary): boolean
-  /** The error for a resource that wants kinds which the cluster does not serve. */
+  /** The error for a resource that needs kinds that the cluster does not serve. */
   missing(cause: unknown): Error
 }
 
-/** How many resources are remembered to have nothing of the kinds. One that is forgotten costs a list again. */
+/** How many resources are remembered to have nothing of the kinds. One that was evicted costs a list again. */
 const CAPACITY = 10_000
 
 /** The input of reads. */
@@ -41,7 +41,7 @@ interface ReadContext {
 /** Reads the objects of a resource when they may matter. Remembers, within bounds, which resources have none. */
 export class OnDemandReader<Primary extends KubeObject> {
   readonly #options: KindsOnDemand<Primary>
-  /** Resources that want nothing and have nothing, with their uid. */
+  /** Resources that need nothing and have nothing, with their uid. */
   readonly #done = new LruMap<string, string>(CAPACITY)
 
   constructor(options: KindsOnDemand<Primary>) {
@@ -49,7 +49,7 @@ export class OnDemandReader<Primary extends KubeObject> {
   }
 
   /**
-   * What there is for a resource; undefined when it neither wants nor has anything. Never rejects but with the reason of
+   * The objects of a resource; undefined if it neither needs nor has any. Rejects only with the reason of
    * the signal: an error is thrown when the objects are read, so that only components that need them fail.
    */
   async read(owner: Stored<Primary>, { client, logger, signal }: ReadContext): Promise<OnDemandView | undefined> {
@@ -75,7 +75,7 @@ export class OnDemandReader<Primary extends KubeObject> {
     }
   }
 
-  /** Call it when a resource that wants nothing has nothing any more. */
+  /** Call it when a resource that needs nothing has nothing left. */
   finish(owner: Stored<Primary>): void {
     if (!this.#options.isWanted(owner)) this.#done.set(formatKey(objectKey(owner)), owner.metadata.uid)
   }

@@ -21,7 +21,7 @@ export async function migrateToApply(
 ): Promise<string> {
   const key = keyOf(live)
   const { uid, resourceVersion } = live.metadata
-  // The view keeps the operator's own entry only; its position among the others is known to the server alone.
+  // The view keeps the operator's own entry only; its position among the others is known only to the server.
   const current = await client.get(resource, key, { signal })
   if (current.metadata.uid !== uid || current.metadata.resourceVersion !== resourceVersion)
     throw new StaleViewError(live)

@@ -12,7 +12,7 @@ export interface OwnedElsewhere {
   readonly label: string
   /** The value of the label for a resource. At most 63 characters. */
   labelValue(key: ObjectKey): string
-  /** Whether an object with the label is one of these; for labels that others use as well. @default all are */
+  /** Whether an object with the label is one of these; for labels that other tools use as well. @default all are */
   includes?(object: Stored<KubeObject>): boolean
   /**
    * For objects that are not the operator's own, such as namespaces: the merge patch that takes the operator's fields
@@ -43,7 +43,7 @@ export function claim<T extends KubeObject>(
 }
 
 /**
- * Rejects an object that others made or control.
+ * Rejects an object that another owner created or controls.
  *
  * *Errors*: `NotControlledError`, `AlreadyControlledError`.
  */

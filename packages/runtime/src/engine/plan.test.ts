@@ -94,7 +94,7 @@ describe('a plan', () => {
     expect(typesOf(plan(viewOf(stale), wanted('new', {})))).toEqual(['create', 'prune'])
   })
 
-  it('leaves alone what others control, and what is already being deleted', () => {
+  it('does not change objects of other controllers, or objects being deleted', () => {
     const foreign = stored('foreign', { ownerReferences: [{ ...controllerReference(owner), uid: 'other' }] })
     const leaving = stored('leaving', { ...owned, deletionTimestamp: '2030-01-01T00:00:00Z' })
     expect(plan(viewOf(foreign, leaving))).toEqual([])
@@ -105,7 +105,7 @@ describe('a plan', () => {
     expect(typesOf(plan(viewOf(leaving), wanted('a', {})))).toEqual(['await-deletion'])
   })
 
-  it('never adopts what others made or control', () => {
+  it('never adopts objects that another owner created or controls', () => {
     expect(() => plan(viewOf(stored('a')), wanted('a', {}))).toThrow(NotControlledError)
     const foreign = stored('a', { ownerReferences: [{ ...controllerReference(owner), uid: 'other' }] })
     expect(() => plan(viewOf(foreign), wanted('a', {}))).toThrow(AlreadyControlledError)

@@ -32,7 +32,7 @@ export type Action =
       readonly live: Stored<KubeObject>
       readonly own: OwnFields | undefined
       readonly differences: readonly FieldDifference[]
-      /** A merge patch that removes what others added to fields that are the operator's alone. */
+      /** A merge patch that removes what other managers added to fields that only the operator owns. */
       readonly removal?: Readonly<Record<string, unknown>>
     }
   | { readonly type: 'keep'; readonly desired: DesiredObject; readonly live: Stored<KubeObject> }
@@ -51,7 +51,7 @@ export type Action =
       readonly type: 'prune'
       readonly resource: Resource
       readonly live: Stored<KubeObject>
-      /** Takes the operator's fields away instead of deleting the object. */
+      /** Removes the operator's fields instead of deleting the object. */
       readonly release?: Readonly<Record<string, unknown>>
     }
 
@@ -73,8 +73,8 @@ export interface PlanInput {
  * The actions that make the live state the desired one, in the order of their waves; pruning comes last.
  *
  * *Guarantees*: pure; an object that already carries every desired field appears as `keep`. *Errors*:
- * `InvalidDesiredStateError`, `NotControlledError` and `AlreadyControlledError`: an object that others made or control is
- * never adopted.
+ * `InvalidDesiredStateError`, `NotControlledError` and `AlreadyControlledError`: an object that another owner created
+ * or controls is never adopted.
  *
  * @example
  * const actions = planDesired({ owner, desired, kinds: [Deployments, Services], view, fieldManager, trees, accepted })
@@ -155,7 +155,7 @@ function requireOwnFields({ view, fieldManager }: Pick<PlanInput, 'view' | 'fiel
 }
 
 /**
- * An object as created is owned with all the defaults that the server added, so ownership alone cannot tell a
+ * An object as created is owned with all the defaults that the server added, so ownership alone cannot distinguish a
  * default from a field that is no longer desired. The digest can: it says that the same state was desired then.
  */
 export function differencesOf(
@@ -174,7 +174,7 @@ function stamped(object: KubeObject): KubeObject {
 }
 
 /**
- * The deletions that make the live state the desired one: what the owner controls of `kinds` and does not want.
+ * The deletions that make the live state the desired one: what the owner controls of `kinds` and does not desire.
  *
  * @example
  * const deletions = planPruning(input).filter(({ live }) => !isRetained(live))

@@ -9,7 +9,7 @@ const service = (spec: object): KubeObject =>
 
 const wanted = service({ ports: [{ name: 'http', port: 80 }], selector: { app: 'web' } })
 
-describe('entries of others', () => {
+describe('entries of other managers', () => {
   it('are none where the server only added defaults', () => {
     const live = service({
       ports: [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 80 }],

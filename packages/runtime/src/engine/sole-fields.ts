@@ -1,6 +1,6 @@
 /**
- * Lists and maps that are one writer's alone. Server-side apply merges the entries of several writers, and that is
- * mostly what is wanted; but two ports of a Service must not share a name, so that a port that was renumbered
+ * Lists and maps that only one writer may fill. Server-side apply merges the entries of several writers, and that is
+ * usually right; but two ports of a Service must not share a name, so that a port that was renumbered
  * manually would prevent the original from being restored.
  */
 import { isRecord, type KubeObject, ownValue } from '@reeve/kube'
@@ -8,8 +8,8 @@ import { isRecord, type KubeObject, ownValue } from '@reeve/kube'
 type Json = Readonly<Record<string, unknown>>
 
 /**
- * The merge patch that removes what others added to the fields at `paths`; `undefined` when there is nothing to remove.
- * Lists are replaced as a whole, as soon as one of their entries is nobody's that is desired.
+ * The merge patch that removes what other managers added to the fields at `paths`; `undefined` when there is nothing to
+ * remove. Lists are replaced as a whole, as soon as one of their entries is not desired.
  *
  * @example
  * withoutForeignEntries(service, live, ['spec.ports']) // { spec: { ports: [{ name: 'http', port: 80 }] } }
@@ -38,7 +38,7 @@ function removal(wanted: unknown, live: unknown): unknown {
   return foreign.length === 0 ? undefined : Object.fromEntries(foreign.map((key) => [key, null]))
 }
 
-/** Whether the server's version of an entry says everything that was asked for; it adds defaults of its own. */
+/** Whether the server's version of an entry contains everything that was desired; the server adds defaults. */
 export function isPartOf(wanted: unknown, live: unknown): boolean {
   if (isRecord(wanted)) {
     return isRecord(live) && Object.entries(wanted).every(([key, value]) => isPartOf(value, ownValue(live, key)))

@@ -61,7 +61,7 @@ test('an event shows everything that kubectl describe prints', async () => {
   })
 })
 
-test('the same event again raises the count and the last time of the one that is there', async () => {
+test('the same event again raises the count and the last time of the existing one', async () => {
   const { clock, events, all } = await setUp()
   for (let turn = 0; turn < 3; turn++) {
     events.record(object(), { reason: 'Synced', message: 'in sync' })
@@ -156,7 +156,7 @@ test('a lost response causes no second event', async () => {
   expect(all()[0]?.count).toBe(1)
 })
 
-test('a server that is away for a while gets the event when it is back', async () => {
+test('a server that is temporarily unavailable gets the event later', async () => {
   let isAway = true
   const { clock, events, all } = await setUp({
     before: () => {
@@ -170,7 +170,7 @@ test('a server that is away for a while gets the event when it is back', async (
   expect(all()).toHaveLength(1)
 })
 
-test('a server that stays away costs the event, not the recorder, and the count comes later', async () => {
+test('an unavailable server loses the event, not the recorder, and the count is sent later', async () => {
   let isAway = true
   const { clock, events, all, dropped } = await setUp({
     before: () => (isAway ? new Promise(() => undefined) : undefined),
@@ -207,7 +207,7 @@ test('a full queue drops the newest instead of growing', async () => {
   expect(all().length).toBeLessThan(1_500)
 })
 
-test('what is queued is sent on the way out', async () => {
+test('queued events are sent at shutdown', async () => {
   const { clock, events, stop, done, all } = await setUp((clock) => ({ before: () => sleep(100, { clock }) }))
   for (let turn = 0; turn < 5; turn++) events.record(object(`web-${turn}`), { reason: 'Stopped', message: 'bye' })
   stop.abort()
@@ -216,7 +216,7 @@ test('what is queued is sent on the way out', async () => {
   expect(clock.pendingTimers).toBe(0)
 })
 
-test('a server that hangs holds up the stop for a few seconds at most', async () => {
+test('a server that hangs delays the stop by a few seconds at most', async () => {
   const { clock, events, stop, done, dropped } = await setUp({ before: () => new Promise(() => undefined) })
   for (let turn = 0; turn < 5; turn++) events.record(object(`web-${turn}`), { reason: 'Stopped', message: 'bye' })
   await clock.settle()

@@ -29,7 +29,7 @@ import { type EventSeries, EventSeriesBook, identityOf, type Occurrence } from '
 /** What controllers use. */
 export interface EventRecorder {
   /**
-   * Notes that something happened to `object`. Returns at once, never throws, and may drop the event when there are
+   * Records an event about `object`. Returns immediately, never throws, and may drop the event when there are
    * too many: events are for people, not for programs.
    */
   record(object: KubeObject, occurrence: Occurrence): void
@@ -63,7 +63,7 @@ export interface EventRecorderOptions {
  * versions; the same events are visible through `events.k8s.io/v1`. Needs the verbs `create` and `patch` on `events`.
  *
  * *Guarantees*: memory and queue are bounded; repetitions raise the count of one event; each object has a budget of
- * requests (25 at once, then one per 5 minutes), and occurrences beyond it are still in the next count that is sent;
+ * requests (a burst of 25, then one per 5 minutes), and occurrences beyond it are still in the next count that is sent;
  * after the stop signal what is queued is sent for up to 3 s.
  *
  * @example
@@ -160,7 +160,7 @@ export class ApiEventRecorder implements EventRecorder, Runnable {
         return
       } catch (error) {
         if (end.aborted) return this.#drop(series, 'stopped')
-        // What is not an error of the client is a time-out of our own, and as good a reason to try again.
+        // Anything but an error of the client is our own timeout, and also retried.
         const mayRetry = isRetryable(error) || !(error instanceof KubeError)
         if (!mayRetry || attempt >= EVENT_DEFAULTS.attempts) {
           this.#logger.debug({ error, reason: series.reason, kind: series.involved.kind }, 'could not send an event')

@@ -23,7 +23,7 @@ async function setUp(metadata: Partial<ObjectMeta> = {}) {
 
 const deleting = { deletionTimestamp: '2030-01-01T00:00:00Z' }
 
-test('adding puts the finalizer behind those of others, and only once', async () => {
+test('adding puts the finalizer after existing ones, and only once', async () => {
   const { client, object, live, cluster } = await setUp({ finalizers: ['other.com/x'] })
   const protectedObject = await addFinalizer(client, ConfigMaps, object, MINE)
   expect(live()?.metadata.finalizers).toEqual(['other.com/x', MINE])
@@ -32,7 +32,7 @@ test('adding puts the finalizer behind those of others, and only once', async ()
   expect(cluster.writes.length).toBe(before)
 })
 
-test('adding from an old view does not wipe out what others added meanwhile', async () => {
+test('adding from an old view does not remove finalizers that were added meanwhile', async () => {
   const { client, object, live, edit } = await setUp()
   await edit({ metadata: { finalizers: ['other.com/x'] } })
   await addFinalizer(client, ConfigMaps, object, MINE)
@@ -71,7 +71,7 @@ test('removing does not mind changes elsewhere in the object', async () => {
   expect(live()).toMatchObject({ data: { changed: 'yes' } })
 })
 
-test('removing the last finalizer of a deleted object lets it go', async () => {
+test('removing the last finalizer of a deleted object deletes it', async () => {
   const { client, object, live, edit } = await setUp({ finalizers: [MINE] })
   await edit({ metadata: deleting })
   await removeFinalizer(client, ConfigMaps, object, MINE)
@@ -116,7 +116,7 @@ test('a live object is reconciled only after the finalizer is on the server', as
   expect(seen).toEqual([[MINE], [MINE]])
 })
 
-/** What the clean-up answered decides; counts how often it ran. */
+/** A clean-up with the given result that counts its runs. */
 async function deleteWith(cleanup: () => Promise<'done' | { requeueAfterMs: number }>, finalizers = [MINE]) {
   const { client, live, edit } = await setUp({ finalizers })
   const object = (await edit({ metadata: deleting })) as Stored<ConfigMap>
@@ -127,7 +127,7 @@ async function deleteWith(cleanup: () => Promise<'done' | { requeueAfterMs: numb
   return { run, live }
 }
 
-test('an object being deleted is cleaned up and then let go', async () => {
+test('an object being deleted is cleaned up and then deleted', async () => {
   const { run, live } = await deleteWith(async () => 'done')
   expect(await run()).toBeUndefined()
   expect(live()).toBeUndefined()
@@ -147,7 +147,7 @@ test('a failing clean-up keeps the finalizer', async () => {
   expect(live()?.metadata.finalizers).toEqual([MINE])
 })
 
-test('an object being deleted without our finalizer is left alone', async () => {
+test('an object being deleted without our finalizer is not changed', async () => {
   const { run, live } = await deleteWith(async () => {
     throw new Error('must not be called')
   }, ['other.com/x'])

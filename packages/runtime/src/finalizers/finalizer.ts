@@ -49,7 +49,7 @@ export function hasFinalizer(object: KubeObject, finalizer: string): boolean {
  * Adds the finalizer to the object, unless it has it.
  *
  * *Guarantees*: no other finalizer is changed, and none is set twice: the patch applies only to the version of
- * the object that it was made from. When `object` is out of date the live one is read and tried again.
+ * the object that it was computed from. When `object` is out of date the live one is read and tried again.
  *
  * *Errors*: {@link FinalizerConflictError}; `RuntimeError` with code `FINALIZER_TOO_LATE` when the object is being
  * deleted or was replaced by a new one of the same name: the server takes no new finalizers then.

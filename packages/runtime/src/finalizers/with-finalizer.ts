@@ -6,7 +6,7 @@ import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizer.ts'
 export interface WithFinalizerOptions<T extends KubeObject, R> {
   readonly client: KubeClient
   readonly resource: Resource<T>
-  /** A qualified name of your own: `example.com/cleanup`. */
+  /** Your own qualified name: `example.com/cleanup`. */
   readonly finalizer: string
   /** Reconciles the object. Only called when the server has stored the finalizer. */
   readonly reconcile: (object: Stored<T>) => Promise<R>
@@ -31,7 +31,7 @@ export interface WithFinalizerOptions<T extends KubeObject, R> {
  * - `reconcile` never runs for an object that could vanish without `cleanup`.
  * - `cleanup` runs at least once for every object that `reconcile` ever saw, and the finalizer stays until it returns
  *   `'done'`, also after an exception.
- * - Other finalizers are left alone.
+ * - Other finalizers are not touched.
  *
  * *Assumptions*
  * - `cleanup` is idempotent: it is called again after a crash, and on a view that is out of date.

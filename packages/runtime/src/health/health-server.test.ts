@@ -52,7 +52,7 @@ test('verbose lists the checks that pass', async () => {
   expect(await (await get('/healthz?verbose')).text()).toBe('[+]ping ok\nhealthz check passed\n')
 })
 
-test('a check can be asked alone or left out', async () => {
+test('a check can be requested alone or excluded', async () => {
   const { get } = await start({ readiness: checks(['good', () => undefined], ['bad', fail('broken')]) })
   expect((await get('/readyz/good')).status).toBe(200)
   expect((await get('/readyz/bad')).status).toBe(503)
@@ -110,7 +110,7 @@ test('secrets in a failure are not shown', async () => {
   expect(results[0]?.failure).toBe('401 for Bearer [redacted]')
 })
 
-test('names are unique, fit in a path, and can be taken back', () => {
+test('names are unique, valid in a path, and can be removed', () => {
   const set = checks(['one', () => undefined])
   expect(() => set.add('one', () => undefined)).toThrow('a check already has the name "one"')
   expect(() => set.add('a/b', () => undefined)).toThrow(/is not a valid name of a check/)

@@ -35,7 +35,7 @@ const FORBIDDEN_METHOD: HealthResponse = { status: 405, contentType: TEXT, body:
 const NOT_FOUND: HealthResponse = { status: 404, contentType: TEXT, body: 'not found\n' }
 
 /**
- * Serves checks and metrics. `/readyz?verbose` lists every check, `/readyz/<name>` asks one of them, and
+ * Serves checks and metrics. `/readyz?verbose` lists every check, `/readyz/<name>` runs one of them, and
  * `?exclude=<name>` leaves one out.
  *
  * @example
@@ -55,7 +55,7 @@ export class HealthServer implements Runnable {
     this.name = name
     this.#options = options
     this.#logger = (options.logger ?? silentLogger).child({ server: name })
-    // Without a reader of the address there must be no unhandled rejection.
+    // Nothing may await the address: that must not be an unhandled rejection.
     this.#listening.promise.catch(() => undefined)
   }
 

@@ -14,7 +14,7 @@ export interface ClientCall {
 
 /** What wraps calls. */
 export interface ClientInterceptor {
-  /** Sends a call, with its options or others, and returns what came back. */
+  /** Sends a call, with its options or others, and returns the result. */
   around<O extends { readonly signal?: AbortSignal }, R>(
     call: ClientCall,
     options: O,

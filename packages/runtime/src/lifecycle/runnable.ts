@@ -13,8 +13,8 @@ export type StartPhase = (typeof START_PHASES)[number]
 /**
  * Something that runs until its signal aborts: a controller, a webhook server, an informer set.
  *
- * *Guarantees expected of an implementation*: `run` resolves only when nothing of it runs any more, at the
- * latest soon after `signal` aborts; it rejects when it cannot go on, which stops the whole manager.
+ * *Guarantees expected of an implementation*: `run` resolves only when it has stopped completely, at the
+ * latest soon after `signal` aborts; it rejects when it cannot continue, which stops the whole manager.
  */
 export interface Runnable {
   /** Shown in logs and health. */
@@ -25,7 +25,7 @@ export interface Runnable {
   readonly phase?: StartPhase
   run(signal: AbortSignal): Promise<void>
   /**
-   * Resolves when whatever comes after may start: the server listens, the cache is filled. Called after `run`.
+   * Resolves when the parts after it may start: the server listens, the cache is filled. Called after `run`.
    * @default immediately
    */
   whenReady?(signal: AbortSignal): Promise<void>

@@ -23,7 +23,7 @@ test('writes one JSON line per message with level, time, fields and message', as
   ])
 })
 
-test('a new level applies at once, also to children made before', async () => {
+test('a new level applies immediately, also to existing children', async () => {
   const { logger, records } = await capture({ level: 'warn' })
   const child = logger.child({ part: 'queue' })
   child.info({}, 'dropped')

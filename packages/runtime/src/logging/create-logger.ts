@@ -29,7 +29,7 @@ export interface LoggerOptions {
 
 /** A {@link Logger} whose level can be changed while it is in use. */
 export interface LevelLogger extends Logger {
-  /** Applies at once to this logger and all its children. Throws on an unknown level. */
+  /** Applies immediately to this logger and all its children. Throws on an unknown level. */
   level: LogLevel
 }
 
@@ -109,7 +109,7 @@ class ThresholdLogger implements LevelLogger {
   }
 
   #safe(fields: object): Record<string, unknown> {
-    return redact(fields, this.#secretPatterns) as Record<string, unknown> // an object goes in, so an object comes out
+    return redact(fields, this.#secretPatterns) as Record<string, unknown> // the redaction of an object is an object
   }
 }
 

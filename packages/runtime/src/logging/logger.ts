@@ -1,4 +1,4 @@
-/** What the runtime needs of a logger; pino satisfies it as it is. */
+/** What the runtime needs of a logger; pino satisfies it. */
 
 /**
  * A structured logger: a constant lower-case message, variable parts as fields.

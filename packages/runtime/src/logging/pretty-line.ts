@@ -1,9 +1,9 @@
-/** Turns a JSON log line into one for people. */
+/** Turns a JSON log line into a readable one. */
 
 const COLUMN: Readonly<Record<string, string>> = { debug: 'DEBUG', info: 'INFO ', warn: 'WARN ', error: 'ERROR' }
 
 /**
- * `12:00:00.000 INFO  created deployment namespace=shop name=web`. A line that is not JSON stays as it is.
+ * `12:00:00.000 INFO  created deployment namespace=shop name=web`. A line that is not JSON is unchanged.
  *
  * @example
  * process.stdout.write(prettyLine('{"level":"info","time":"2030-01-01T12:00:00.000Z","msg":"started"}'))
@@ -28,7 +28,7 @@ function parse(line: string): Record<string, unknown> | undefined {
     const record: unknown = JSON.parse(line)
     return typeof record === 'object' && record !== null ? { ...record } : undefined
   } catch {
-    // Not ours: shown as it came.
+    // Not a log line of ours: shown unchanged.
     return undefined
   }
 }

@@ -42,7 +42,7 @@ function redactError(error: Error, depth: number, patterns: readonly RegExp[]): 
   return {
     type: className(error),
     message: redactText(message, patterns),
-    ...(redactAt(own, depth + 1, patterns) as Record<string, unknown>), // an object goes in, so an object comes out
+    ...(redactAt(own, depth + 1, patterns) as Record<string, unknown>), // the redaction of an object is an object
     ...(error instanceof AggregateError && { errors: redactAt(error.errors, depth + 1, patterns) }),
     ...(cause !== undefined && { cause: redactAt(cause, depth + 1, patterns) }),
     ...(!isExpected(error) && { stack: redactText(stack ?? '', patterns) }),

@@ -1,7 +1,7 @@
 /** How a manager ends when it does not end well. */
 import { RuntimeError } from '../runtime-error.ts'
 
-/** A part could not go on, so the manager stopped everything. `cause` is the part's own error. */
+/** A part failed, so the manager stopped everything. `cause` is the part's own error. */
 export class RunnableFailedError extends RuntimeError {
   override readonly name = 'RunnableFailedError'
   /** Name of the part that failed. */

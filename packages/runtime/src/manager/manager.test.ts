@@ -142,7 +142,7 @@ test('a part that throws before it returns a promise is a failure like any other
   await expect(clock.runToCompletion(manager.run(stop.signal))).rejects.toThrow('sudden failed: at once')
 })
 
-test('a runnable that ends on its own stops nothing else', async () => {
+test('a runnable that completes does not stop the others', async () => {
   const world = setUp()
   const { clock, manager, stop } = world
   manager.add({ name: 'migration', needsLeadership: true, run: async () => undefined }, part(world, 'worker'))
@@ -164,7 +164,7 @@ test('a cache that never fills ends the start with its name', async () => {
   expect(log).toEqual(['start cache', 'stopped cache'])
 })
 
-test('what does not stop within the grace is named, and the rest is stopped all the same', async () => {
+test('parts that do not stop within the grace period are named, and the others are stopped', async () => {
   const world = setUp({ shutdownGraceMs: 10_000, leaderElection: { lease, identity: 'a' } })
   const { clock, cluster, manager, stop, log } = world
   manager.add(part(world, 'deaf', { needsLeadership: true, takesMs: 600_000 }), part(world, 'worker'))
@@ -182,7 +182,7 @@ test('what does not stop within the grace is named, and the rest is stopped all 
   expect(cluster.peek(Leases, lease)?.spec?.holderIdentity).toBe('a')
 })
 
-test('the lease is given back only after the last write of a stopping controller', async () => {
+test('the lease is released only after the last write of a stopping controller', async () => {
   const world = setUp({ leaderElection: { lease, identity: 'a' } })
   const { clock, cluster, manager, stop } = world
   manager.add({
@@ -203,7 +203,7 @@ test('the lease is given back only after the last write of a stopping controller
   await expect(touch(manager.client, 'too-late')).rejects.toThrow(NotLeaderError)
 })
 
-test('losing leadership stops the controllers at once and ends the run with an error', async () => {
+test('losing leadership stops the controllers immediately and ends the run with an error', async () => {
   const clock = new SimulatedClock()
   const cluster = new MemoryCluster(clock)
   let isCut = false
@@ -232,7 +232,7 @@ test('without an election writes are open while running and closed after the sto
   expect(cluster.all(ConfigMaps).map(({ metadata }) => metadata.name)).toEqual(['in-time'])
 })
 
-test('stopped at any moment, it ends within the grace period with the lease released', async () => {
+test('stopped at any time, it ends within the grace period with the lease released', async () => {
   for (let atMs = 0; atMs <= 9_000; atMs += 250) {
     const world = setUp({ leaderElection: { lease, identity: 'a' } })
     const { clock, cluster, manager, stop } = world

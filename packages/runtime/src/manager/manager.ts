@@ -64,7 +64,7 @@ export function createManager<Cache extends Runnable = Runnable>(options: Manage
  *
  * *Start*: servers, webhooks, caches (filled), workers, then leadership, then what needs it. Each phase is ready
  * before the next one starts. *Stop*: in reverse. What needs leadership ends first, its last write settles, the lease
- * is given back, then the rest stops, the health server last.
+ * is released, then the rest stops, the health server last.
  *
  * *Errors* of {@link Manager.run}: `RunnableFailedError` when a part fails, `LeadershipLostError`,
  * `StartTimeoutError`, `ShutdownTimeoutError`. All of them mean that the process should exit and be started again.
@@ -73,7 +73,7 @@ export class Manager<Cache extends Runnable = Runnable> {
   /** Writes only while this process leads: the client for everything that needs leadership. */
   readonly client: KubeClient
   readonly cache: Cache | undefined
-  /** For parts that ask before a longer piece of work. */
+  /** For parts that check before longer work. */
   readonly leadership: Leadership
   /** Liveness: failing makes the kubelet restart the container. */
   readonly health: HealthChecks

@@ -7,7 +7,7 @@ import { RunnableFailedError } from './manager-error.ts'
 /** The callbacks of a group. */
 export interface RunnableGroupOptions {
   readonly logger?: Logger
-  /** One of the group could not go on. */
+  /** One of the group failed. */
   readonly onFailure: (error: RunnableFailedError) => void
 }
 

@@ -54,7 +54,7 @@ test('every declaration of a shared gauge contributes what it computes', async (
   expect(text).toContain('age{queue="b"} 1')
 })
 
-test('process metrics are there unless switched off', async () => {
+test('process metrics are present unless disabled', async () => {
   const metrics = await createMetricsRegistry()
   expect(await metrics.expose()).toContain('process_cpu_seconds_total')
 })

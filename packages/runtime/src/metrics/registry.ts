@@ -85,7 +85,7 @@ export interface MetricsRegistryOptions {
 }
 
 /**
- * Makes a registry of its own, shared with nothing else in the process.
+ * Creates a separate registry, not shared within the process.
  *
  * @example
  * const metrics = await createMetricsRegistry()
@@ -97,7 +97,7 @@ export async function createMetricsRegistry(options: MetricsRegistryOptions = {}
   const registry = new prometheus.Registry()
   if (options.processMetrics ?? true) prometheus.collectDefaultMetrics({ register: registry })
 
-  // The registry forgets the concrete type of a metric; kinds are kept apart so that a name cannot change its kind.
+  // The registry loses the concrete type of a metric; kinds are stored separately so that a name cannot change its kind.
   const counters = new Map<string, Counter>()
   const gauges = new Map<string, { gauge: Gauge; collectors: ((gauge: Gauge) => void)[] }>()
   const histograms = new Map<string, Histogram>()

@@ -34,7 +34,7 @@ export interface Webhooks {
 }
 
 /**
- * Adds webhooks to an operator, which is not ready while it has no valid certificate of its own.
+ * Adds webhooks to an operator, which is not ready while it has no valid certificate.
  *
  * @param client not fenced: replicas that do not lead serve webhooks, too
  *

@@ -1,4 +1,4 @@
-/** @module The front door in full: operators, what they are made of, and the roles they need. */
+/** @module The front door in full: operators, their parts, and the roles they need. */
 export * from './add-webhooks.ts'
 export * from './controller-definition.ts'
 export type { DescribedController } from './controller-settings.ts'

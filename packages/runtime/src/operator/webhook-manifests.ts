@@ -26,13 +26,13 @@ export interface WebhookConfigurationOptions {
   readonly timeoutSeconds?: number
 }
 
-/** The configurations that an operator needs; each is absent when there is no webhook of its type. */
+/** The configurations that an operator needs; each is absent if there is no webhook of its type. */
 export interface WebhookConfigurations {
   readonly mutating?: MutatingWebhookConfiguration
   readonly validating?: ValidatingWebhookConfiguration
 }
 
-/** A webhook as far as it follows from the operator alone; the installation adds the rest. */
+/** A webhook as far as it follows from the operator; the installation adds the rest. */
 export type WebhookRule = Pick<ValidatingWebhook, 'name' | 'admissionReviewVersions' | 'sideEffects' | 'rules'> & {
   readonly path: string
 }

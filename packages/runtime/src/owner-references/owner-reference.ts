@@ -30,7 +30,7 @@ export class AlreadyControlledError extends RuntimeError {
 }
 
 /**
- * The reference that makes `owner` the controller of whatever carries it.
+ * The reference that makes `owner` the controller of the object with this reference.
  *
  * @param options.blockOwnerDeletion foreground deletion of the owner waits for the child. @default true
  *

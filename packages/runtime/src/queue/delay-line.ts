@@ -8,7 +8,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 interface Waiting<T> {
   readonly value: T
   readonly dueMs: number
-  /** What is due at the same time comes out in the order it went in. */
+  /** What is due at the same time comes out in insertion order. */
   readonly sequence: number
 }
 
@@ -16,7 +16,7 @@ interface Waiting<T> {
 export type DelayEntry<T> = HeapEntry<Waiting<T>>
 
 /**
- * *Guarantees*: each value comes out once, not before its time and as soon as the clock allows, also after months; no
+ * *Guarantees*: each value comes out once, not before it is due and as soon as the clock allows, also after months; no
  * timer is pending while nothing waits.
  */
 export class DelayLine<T> {

@@ -3,7 +3,7 @@
 /** An entry of a {@link Heap}: keep it to remove the value later. */
 export interface HeapEntry<T> {
   readonly value: T
-  /** Position in the heap, -1 once the entry left it. Maintained by the heap alone. */
+  /** Position in the heap, -1 once the entry left it. Maintained only by the heap. */
   index: number
 }
 

@@ -4,7 +4,7 @@
 export interface TokenBucketOptions {
   /** How many per second in the long run. @default 10 */
   readonly perSecond?: number
-  /** How many at once after a quiet time. @default 100 */
+  /** Size of a burst. @default 100 */
   readonly burst?: number
 }
 

@@ -1,4 +1,4 @@
-/** What goes into a work queue and what comes out. */
+/** Input and output of a work queue. */
 import type { Clock } from '@reeve/kube'
 import type { Logger } from '../logging/logger.ts'
 import type { Metrics } from '../metrics/registry.ts'
@@ -13,7 +13,7 @@ import type { TokenBucketOptions } from './token-bucket.ts'
 export type Priority = 'high' | 'normal' | 'low'
 
 /**
- * How much longer than its true wait a key of this priority counts as having waited. Ageing follows by itself:
+ * How much longer than its true wait a key of this priority counts as having waited. Ageing follows:
  * after a minute even a low key goes before a high one that has just arrived, so nothing starves.
  */
 export const HEAD_START_MS: Readonly<Record<Priority, number>> = { high: 60_000, normal: 30_000, low: 0 }
@@ -36,7 +36,7 @@ export interface WorkQueueOptions<K> {
   /** Distinct reasons kept per key. @default 8 */
   readonly maxReasons?: number
   /**
-   * Keys known at once. Far above what any cluster holds: reaching it means that something generates keys, and
+   * Maximum number of keys. Far above what any cluster has: reaching it means that something generates keys, and
    * further ones are rejected, logged and counted. @default 1_000_000
    */
   readonly maxKeys?: number

@@ -73,7 +73,7 @@ test('every requested key runs once, not too early, never twice at a time, whate
   )
 })
 
-test('no key starves: under a flood of changes a resync still gets its turn', async () => {
+test('no key starves: under a flood of changes a resync still runs', async () => {
   const clock = new SimulatedClock({ startMs: 0, settle: async () => undefined })
   const queue = new WorkQueue<string>({ name: 'law', clock })
   queue.add('resync', { priority: 'low' })

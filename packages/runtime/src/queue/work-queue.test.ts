@@ -69,7 +69,7 @@ describe('one run per key', () => {
     expect((await waiting)?.key).toBe('a')
   })
 
-  test('several adds in one go are one run, also when a worker is waiting', async () => {
+  test('several adds in a row are one run, also when a worker is waiting', async () => {
     const { queue, clock } = setUp()
     const waiting = queue.take()
     queue.add('a', { reason: { event: 'modified', kind: 'Deployment' } })
@@ -309,7 +309,7 @@ describe('shutdown', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  test('an aborted take leaves no listener behind that would swallow a key', async () => {
+  test('an aborted take leaves no listener behind that would lose a key', async () => {
     const { clock, queue } = setUp()
     expect(await takeNow(queue, clock)).toBeUndefined()
     queue.add('a')

@@ -34,7 +34,7 @@ interface KeyState<K> {
 /**
  * The queue between events and workers.
  *
- * *Guarantees*: a key is never worked on twice at once; a key added while it is worked on runs once more after; a
+ * *Guarantees*: a key is never processed twice concurrently; a key added while it is processed runs again after that; a
  * key added several times runs once, at the earliest of the requested times and with the highest of the
  * priorities; a run satisfies every request made before it began, also those for later: a worker that needs
  * a later run requests it again.
@@ -98,7 +98,7 @@ export class WorkQueue<K> {
     return this.#ready.size
   }
 
-  /** Keys waiting for their time. */
+  /** Keys that are delayed. */
   get delayed(): number {
     return this.#delayed.size
   }

@@ -23,7 +23,7 @@ export function recorder<T extends KubeObject & { readonly spec?: { readonly siz
   }
 }
 
-/** A cache on a fake cluster; `stop` ends it and resolves when nothing runs any more. */
+/** A cache on a fake cluster; `stop` ends it and resolves when nothing is running. */
 export function cacheScenario(
   options: Omit<FakeClusterOptions, 'clock'> & { readonly cache?: CacheOptions } = {},
 ): CacheScenario {

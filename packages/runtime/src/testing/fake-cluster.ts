@@ -39,7 +39,7 @@ interface OpenWatch {
   readonly watch: FakeWatch
   readonly resource: string
   readonly selects: (object: KubeObject) => boolean
-  /** Until the request has been answered nothing is sent: live events come after the replay. */
+  /** Until the request has its response nothing is sent: live events come after the replay. */
   isStarted: boolean
 }
 
@@ -56,7 +56,7 @@ export interface FakeRequest {
 /** Options of {@link FakeCluster}. */
 export interface FakeClusterOptions {
   readonly clock: Clock
-  /** What the server does when asked to stream its initial state. @default 'offered' */
+  /** What the server does when a client requests to stream its initial state. @default 'offered' */
   readonly streaming?: 'offered' | 'refused' | 'ignored'
 }
 
@@ -67,7 +67,7 @@ export class FakeCluster {
   readonly requests: FakeRequest[] = []
   /** Runs before a request has any effect; throw to refuse it, wait to delay it. */
   before: (request: FakeRequest) => void | Promise<void> = () => undefined
-  /** Runs after the effect and before the answer. */
+  /** Runs after the effect and before the response. */
   after: (request: FakeRequest) => void | Promise<void> = () => undefined
   readonly #clock: Clock
   readonly #streaming: 'offered' | 'refused' | 'ignored'
@@ -112,7 +112,7 @@ export class FakeCluster {
     return this.#snapshot(of, this.#version)
   }
 
-  /** Forgets all events so far: a watch that resumes from before now gets a 410. */
+  /** Discards all events so far: a watch that resumes from before gets a 410. */
   compact(): void {
     this.#compactedTo = this.#version
   }
@@ -126,7 +126,7 @@ export class FakeCluster {
       if (object === undefined) this.#objects.delete(key)
       else this.#objects.set(key, object)
     }
-    for (const { watch } of this.#watches) watch.fail(new Error('the server went away'))
+    for (const { watch } of this.#watches) watch.fail(new Error('the server is unavailable'))
   }
 
   /** Sends a bookmark to every open watch that asked for them. */

@@ -39,17 +39,17 @@ export class FakeWatch implements AsyncIterableIterator<WatchEvent<KubeObject>> 
     this.#flush(count ?? this.#queue.length)
   }
 
-  /** From now on nothing arrives any more, not even the end: a connection that died without a word. */
+  /** From now on nothing arrives, not even the end: a connection that died silently. */
   fallSilent(): void {
     this.#isSilent = true
   }
 
-  /** The server ends the stream in good order; what was on its way is lost. */
+  /** The server ends the stream gracefully; events in flight are lost. */
   end(): void {
     this.#close({})
   }
 
-  /** The connection breaks, or an ERROR event arrives; what was on its way is lost. */
+  /** The connection breaks, or an ERROR event arrives; events in flight are lost. */
   fail(error: unknown): void {
     this.#close({ error })
   }

@@ -6,7 +6,7 @@ const take = (seed: number, count: number) => {
   return Array.from({ length: count }, random)
 }
 
-test('the same seed gives the same numbers, another seed others', () => {
+test('the same seed gives the same numbers, another seed different ones', () => {
   expect(take(7, 20)).toEqual(take(7, 20))
   expect(take(7, 20)).not.toEqual(take(8, 20))
 })

@@ -43,7 +43,7 @@ test('a cancelled timer never fires and no longer counts as pending', async () =
   expect(fired).toBe(false)
 })
 
-test('runUntil stops at the very instant the condition holds', async () => {
+test('runUntil stops as soon as the condition holds', async () => {
   const clock = new SimulatedClock({ startMs: 0 })
   let done = false
   clock.schedule(90_000, () => {
@@ -64,7 +64,7 @@ test('runUntil waits for an asynchronous condition', async () => {
   expect(clock.now()).toBe(10)
 })
 
-test('runUntil gives up after its limit, or at once when nothing can change any more', async () => {
+test('runUntil fails after its limit, or immediately when nothing can change anymore', async () => {
   const clock = new SimulatedClock()
   await expect(clock.runUntil(() => false)).rejects.toThrow('no timer is left')
   const rearm = () => {

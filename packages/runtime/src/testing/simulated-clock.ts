@@ -1,4 +1,4 @@
-/** A clock that moves only when a test says so: hours of virtual time pass in milliseconds, always the same way. */
+/** A clock that moves only when a test advances it: hours of virtual time pass in milliseconds, deterministically. */
 import { setImmediate } from 'node:timers/promises'
 import type { Clock, Timer } from '@reeve/kube'
 import { Heap } from '../queue/heap.ts'
@@ -18,10 +18,10 @@ interface PendingTimer {
 
 /** Options of {@link SimulatedClock}. */
 export interface SimulatedClockOptions {
-  /** What `now()` answers at first, in milliseconds since the epoch. @default 2030-01-01T00:00:00Z */
+  /** The first value of `now()`, in milliseconds since the epoch. @default 2030-01-01T00:00:00Z */
   readonly startMs?: number
   /**
-   * Waits until everything that can go on without time passing has done so. The default lets all promises and
+   * Waits until everything that needs no time has finished. The default lets all promises and
    * `nextTick` callbacks run, which is exact for code that stays inside the process. Replace it where a test
    * crosses a socket or a thread.
    * @default one turn of the event loop
@@ -29,9 +29,9 @@ export interface SimulatedClockOptions {
   readonly settle?: () => Promise<void>
 }
 
-/** How long {@link SimulatedClock.runUntil} and its relatives may go on. */
+/** How long {@link SimulatedClock.runUntil} and its relatives may run. */
 export interface SimulatedRunOptions {
-  /** Virtual milliseconds after which to give up. @default 3_600_000 */
+  /** Virtual milliseconds after which to fail. @default 3_600_000 */
   readonly maxMs?: number
 }
 
@@ -48,7 +48,7 @@ export class SimulatedTimeError extends Error {
  * promises settle; `now()` is exactly the due time while a timer's action runs; nothing depends on real time.
  *
  * *Assumption*: one run at a time. Starting a second `advance` before the first resolved is refused, because
- * the order of their timers would be anybody's guess.
+ * the order of their timers would be undefined.
  *
  * @example
  * const clock = new SimulatedClock()
@@ -90,12 +90,12 @@ export class SimulatedClock implements Clock {
     return this.#timers.peek()?.dueMs
   }
 
-  /** Lets everything run that needs no time. */
+  /** Runs everything that needs no time. */
   async settle(): Promise<void> {
     await this.#settle()
   }
 
-  /** Moves time forward by `ms`, running every timer that becomes due on the way. */
+  /** Moves time forward by `ms`, running every timer that becomes due meanwhile. */
   async advance(ms: number): Promise<void> {
     await this.#exclusively(async () => {
       const untilMs = this.#nowMs + ms
@@ -130,7 +130,7 @@ export class SimulatedClock implements Clock {
   }
 
   /**
-   * Runs timers until none is left. Only for code that comes to rest: anything periodic never does.
+   * Runs timers until none is left. Only for code that settles: periodic code never does.
    *
    * *Errors*: {@link SimulatedTimeError} when timers remain after `maxMs`.
    */

@@ -66,7 +66,7 @@ export interface Denial {
   readonly warnings?: readonly string[]
 }
 
-/** The request is allowed as it is. */
+/** The request is allowed unchanged. */
 export interface Approval {
   readonly allowed: true
   /** Shown to the user by `kubectl`. */

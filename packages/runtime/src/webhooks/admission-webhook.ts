@@ -37,7 +37,7 @@ export type AdmissionHandler<T extends KubeObject, R> = (
 export interface AdmissionWebhookOptions {
   /**
    * The resources whose requests it is called for. The webhook configuration follows from it: see
-   * `Operator.webhookConfigurations`. @default the configuration is written by hand
+   * `Operator.webhookConfigurations`. @default the configuration is written manually
    */
   readonly for?: Resource | readonly Resource[]
   /** The operations it is called for. @default ['CREATE', 'UPDATE'] */
@@ -140,7 +140,7 @@ function readAdmission(body: unknown): ReadRequest {
       throw new BadReviewError(400, `request.${field} of the ${KIND} must be a string`)
     }
   }
-  // The API server writes null for an object that is not there.
+  // The API server writes null for an object that does not exist.
   const present = { ...(isPresent(object) && { object }), ...(isPresent(oldObject) && { oldObject }) }
   return freezeJson({ userInfo: {}, ...request, ...present })
 }

@@ -16,7 +16,7 @@ const KIND = 'ConversionReview'
 /** Longest part of a converter's message, or of anything else in a message, that is passed on. */
 const MAX_MESSAGE_LENGTH = 1_000
 
-/** After this many objects the event loop runs other requests: the API server converts a whole list at once. */
+/** After this many objects the event loop runs other requests: the API server converts a whole list in one review. */
 const OBJECTS_PER_TURN = 20
 
 /** One kind and how its objects become another version. `defineConversion` of `@reeve/crd` makes typed converters. */

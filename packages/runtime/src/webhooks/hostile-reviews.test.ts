@@ -1,4 +1,4 @@
-/** Reviews that no API server sends: webhooks listen on the network, and anybody in the cluster can call them. */
+/** Reviews that no API server sends: webhooks listen on the network, and any pod can call them. */
 import type { KubeObject } from '@reeve/kube'
 import { expect, test } from 'vitest'
 import { allow, deny } from './admission-review.ts'
@@ -18,7 +18,7 @@ interface Answer {
   }
 }
 
-/** Sends the text of a review to a router made of one route. */
+/** Sends the text of a review to a router with one route. */
 function send(route: WebhookRoute, text: string): Promise<Answer> {
   return new WebhookRouter([route]).handleBytes(route.path, Buffer.from(text)) as Promise<Answer>
 }
@@ -58,7 +58,7 @@ test('an object of 900 levels is reviewed', async () => {
   expect((await send(approve, admission(widget(spec)))).response).toEqual({ uid: 'uid-1', allowed: true })
 })
 
-test('an object with more fields than anybody needs is denied', async () => {
+test('an object with excessively many fields is denied', async () => {
   const spec = `{"list":[${'{},'.repeat(1_000_001)}{}]}`
   const { response } = await send(approve, admission(widget(spec)))
   expect(response).toMatchObject({ uid: 'uid-1', allowed: false, status: { code: 400 } })
@@ -71,7 +71,7 @@ test('objects of a conversion that are nested too deep fail the conversion', asy
   expect(response.result?.message).toContain('nested deeper than 1000 levels')
 })
 
-test('a deep text that is no review at all is a bad request', async () => {
+test('a deep text that is not a review is a bad request', async () => {
   await expect(send(approve, '['.repeat(20_000))).rejects.toMatchObject({ status: 400 })
   await expect(send(approve, `${'['.repeat(20_000)}${']'.repeat(20_000)}`)).rejects.toMatchObject({ status: 400 })
 })
@@ -90,17 +90,17 @@ test.each([
   ['with a number for a name', widget('{}', '{"name":5}'), 'request.object.metadata.name: must be a string'],
   ['with labels that are text', widget('{}', '{"labels":"x"}'), 'request.object.metadata.labels: must be an object'],
   [
-    'with a label that is no text',
+    'with a label that is not a string',
     widget('{}', '{"labels":{"__proto__":{"a":1}}}'),
     'request.object.metadata.labels[__proto__]: must be a string',
   ],
   [
-    'with an annotation that is no text',
+    'with an annotation that is not a string',
     widget('{}', '{"annotations":{"a":1}}'),
     'request.object.metadata.annotations[a]: must be a string',
   ],
   [
-    'with finalizers that are no list',
+    'with finalizers that are not a list',
     widget('{}', '{"finalizers":"x"}'),
     'request.object.metadata.finalizers: must be a list',
   ],
@@ -114,7 +114,7 @@ test.each([
   expect(response).toMatchObject({ uid: 'uid-1', allowed: false, status: { code: 400, message } })
 })
 
-test('an old object that is none is denied as well', async () => {
+test('an invalid old object is denied as well', async () => {
   const { response } = await send(approve, admission(widget('{}'), '"oldObject":"x",'))
   expect(response).toMatchObject({ allowed: false, status: { message: 'request.oldObject: must be an object' } })
 })
@@ -156,7 +156,7 @@ test.each([
   ['text', '"x"'],
   ['a list', '[]'],
   ['something of another kind', '{}'],
-])('a body that is %s is answered by what was expected', async (_name, body) => {
+])('a body that is %s is rejected with what was expected', async (_name, body) => {
   await expect(send(approve, body)).rejects.toMatchObject({
     status: 400,
     message: 'expected kind AdmissionReview in admission.k8s.io/v1',
@@ -185,7 +185,7 @@ test('a mutation adds a field named __proto__ without touching a prototype', asy
   expect(patch).toBe('[{"op":"add","path":"/spec/__proto__","value":{"a":1}}]')
 })
 
-test('a denial quotes no more of what was sent than anybody reads', async () => {
+test('a denial quotes only a short part of what was sent', async () => {
   const route = validatingWebhook('/v', () =>
     deny('x'.repeat(1_000_000), {
       causes: Array.from({ length: 10_000 }, () => ({ field: 'f'.repeat(10_000), message: 'm'.repeat(10_000) })),
@@ -205,7 +205,7 @@ test.each([
   ['no version', 'example.com/'],
   ['a property of every object', '__proto__/constructor'],
   ['a megabyte', `example.com/${'v'.repeat(1_000_000)}/`],
-])('a conversion into a version that is none fails: %s', async (_name, desiredAPIVersion) => {
+])('a conversion into an invalid version fails: %s', async (_name, desiredAPIVersion) => {
   const { response } = await send(keepWidgets, conversion(`[${widget('{}')}]`, desiredAPIVersion))
   expect(response).toMatchObject({ convertedObjects: [], result: { status: 'Failure' } })
   expect(response.result?.message?.length).toBeLessThan(3_000)
@@ -225,7 +225,7 @@ test.each([
   expect(response).toMatchObject({ uid: 'uid-1', convertedObjects: [], result: { status: 'Failure', message } })
 })
 
-test('a conversion of very many objects lets other requests in between', async () => {
+test('a conversion of very many objects does not block other requests', async () => {
   let converted = 0
   const route = conversionWebhook('/c', [
     {
@@ -250,7 +250,7 @@ test('a conversion of very many objects lets other requests in between', async (
   expect(response.convertedObjects).toHaveLength(500)
 })
 
-test('a conversion of very many objects ends when the API server has given up', async () => {
+test('a conversion of very many objects ends when the API server aborts it', async () => {
   const gone = new AbortController()
   let converted = 0
   const route = conversionWebhook('/c', [

@@ -10,7 +10,7 @@ function applied(before: unknown, after: unknown): unknown {
   return holder.root
 }
 
-test('whatever two values are, the patch turns one into the other, and equal values need none', () => {
+test('for any two values, the patch turns one into the other, and equal values need none', () => {
   // Few distinct keys and values, so that the two resemble each other often.
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
@@ -29,7 +29,7 @@ test('whatever two values are, the patch turns one into the other, and equal val
   )
 })
 
-test('one element put into a list, or taken out of it, is one operation', () => {
+test('one element added to a list, or removed from it, is one operation', () => {
   const list = [{ name: 'a' }, { name: 'b' }, { name: 'c' }]
   expect(jsonDiff(list, list.toSpliced(1, 0, { name: 'new' }))).toEqual([
     { op: 'add', path: '/1', value: { name: 'new' } },
@@ -38,7 +38,7 @@ test('one element put into a list, or taken out of it, is one operation', () => 
   expect(jsonDiff(list, list.with(1, { name: 'z' }))).toEqual([{ op: 'replace', path: '/1/name', value: 'z' }])
 })
 
-test('fields that are undefined are not there', () => {
+test('fields that are undefined are absent', () => {
   expect(jsonDiff({ a: 1, b: undefined }, { a: undefined, b: undefined })).toEqual([{ op: 'remove', path: '/a' }])
 })
 

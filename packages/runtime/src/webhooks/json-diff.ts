@@ -5,8 +5,8 @@ import { isJsonEqual } from '../engine/json-equal.ts'
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 /**
- * Operations of RFC 6902 that turn `before` into `after`. Both are read as JSON: what `JSON.stringify` leaves out is not
- * there. Lists are compared from both ends, so that one element added or removed anywhere is one operation.
+ * Operations of RFC 6902 that turn `before` into `after`. Both are read as JSON: what `JSON.stringify` omits is
+ * absent. Lists are compared from both ends, so that one element added or removed anywhere is one operation.
  *
  * *Guarantee*: applying the operations to `before` in order yields `after`; equal values yield none.
  *
@@ -30,7 +30,7 @@ export function jsonDiff(before: unknown, after: unknown): readonly JsonPatchOpe
  */
 export function plainJsonDiff(before: object, after: object): readonly JsonPatchOperation[] {
   const operations: JsonPatchOperation[] = []
-  // The caller says so.
+  // The caller guarantees it.
   compare(before as Json, after as Json, '', operations)
   return operations
 }
@@ -95,5 +95,5 @@ function segment(key: string): string {
 }
 
 function toJson(value: unknown): Json {
-  return JSON.parse(JSON.stringify(value)) as Json // JSON.parse gives nothing else
+  return JSON.parse(JSON.stringify(value)) as Json // JSON.parse returns only JSON
 }

@@ -7,7 +7,7 @@ const ENVELOPE_DEPTH = 2
 
 /** A review, or what is needed to reject it. */
 export interface ReadReview {
-  /** With a failure: the envelope alone, without the objects. */
+  /** With a failure: only the envelope, without the objects. */
   readonly review: unknown
   readonly failure?: ReviewFailure
 }
@@ -18,7 +18,7 @@ export interface ReadReview {
  * What exceeds the limits is rejected by a denial, not by an HTTP status: under the failure policy `Ignore` the API server
  * would let pass what the webhook could not read.
  *
- * *Errors*: {@link BadReviewError} 400 for what is not JSON, 413 for an envelope that alone exceeds the limits.
+ * *Errors*: {@link BadReviewError} 400 for what is not JSON, 413 for an envelope that exceeds the limits.
  */
 export function readReview(bytes: Uint8Array): ReadReview {
   try {

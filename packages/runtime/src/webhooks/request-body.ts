@@ -17,7 +17,7 @@ export class BodyBudget {
     return {
       take: (bytes) => {
         if (this.#usedBytes + bytes > this.#maxBytes) {
-          throw new BadReviewError(503, 'too many large requests at once, retry later')
+          throw new BadReviewError(503, 'too many large requests, retry later')
         }
         this.#usedBytes += bytes
         takenBytes += bytes

@@ -1,4 +1,4 @@
-/** Limits how many operations run at once; the others wait in order. */
+/** Limits how many operations run concurrently; the others wait in order. */
 import { RuntimeError } from '../runtime-error.ts'
 
 /** Too many are waiting already. */
@@ -27,7 +27,10 @@ export class Semaphore {
     this.#maxWaiting = limits.maxWaiting
   }
 
-  /** Resolves when there is room, with what makes room again. Rejects with the signal's reason, or when it is full. */
+  /**
+   * Resolves when a slot is free, with the function that releases it. Rejects with the signal's reason, or when it is
+   * full.
+   */
   async enter(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
     if (this.#inside >= this.#maxConcurrent) await this.#wait(signal)

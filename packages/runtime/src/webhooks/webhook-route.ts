@@ -59,7 +59,7 @@ export function readRequest(
   return { ...request, uid }
 }
 
-/** Freezes a value made of JSON, all the way down. Takes no stack, however deep it is. */
+/** Freezes a value of JSON, recursively, without using the stack. */
 export function freezeJson<T>(value: T): T {
   const waiting: unknown[] = [value]
   while (waiting.length > 0) {

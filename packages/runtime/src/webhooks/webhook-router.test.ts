@@ -42,7 +42,7 @@ interface Answer {
   readonly response: Record<string, unknown>
 }
 
-/** Asks a router made of one route. */
+/** Sends a review to a router with one route. */
 function ask(route: WebhookRoute, body: unknown, options?: WebhookRouterOptions): Promise<Answer> {
   return new WebhookRouter([route], options).handle(route.path, body) as Promise<Answer>
 }
@@ -94,7 +94,7 @@ test('a mutation becomes the smallest patch, and an unchanged object none', asyn
   expect(unchanged.response).toEqual({ uid: 'uid-1', allowed: true })
 })
 
-test('a patch made by the handler is passed on as it is', async () => {
+test('a patch of the handler is passed on unchanged', async () => {
   const patch = [{ op: 'add', path: '/metadata/labels', value: { a: 'b' } }] as const
   expect(
     patchOf(
@@ -158,14 +158,14 @@ test('a handler that hangs is aborted, and the request fails within its timeout'
   expect(clock.now()).toBe(new SimulatedClock().now() + 4_000)
 })
 
-test('the time-out of the router holds even when the asker would wait longer', async () => {
+test('the timeout of the router applies even if the caller would wait longer', async () => {
   const clock = new SimulatedClock()
   const router = new WebhookRouter([validatingWebhook('/v', () => new Promise(() => undefined))], { clock })
   await clock.runToCompletion(router.handle('/v', admissionReview(), { timeoutMs: 30_000 }))
   expect(clock.now()).toBe(new SimulatedClock().now() + 9_000)
 })
 
-test('no more handlers run at once than allowed; the others wait for their turn', async () => {
+test('no more handlers run concurrently than allowed; the others wait', async () => {
   const clock = new SimulatedClock()
   let [running, most] = [0, 0]
   const route = validatingWebhook('/v', async () => {
@@ -217,7 +217,7 @@ test.each([
   ['no request', { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' }],
   ['no uid', admissionReview({ uid: '' })],
   ['no operation', admissionReview({ operation: null })],
-])('a body that is no review is refused as a bad request: %s', async (_name, body) => {
+])('a body that is not a review is rejected as a bad request: %s', async (_name, body) => {
   await expect(
     ask(
       validatingWebhook('/v', () => allow()),

@@ -14,7 +14,7 @@ export interface WebhookRouterOptions {
   /** After this a review is rejected with code 504. @default 9_000 */
   readonly handlerTimeoutMs?: number
   /**
-   * Handlers of one path that may run at once; further requests to it wait within their timeout. Paths
+   * Handlers of one path that may run concurrently; further requests to it wait within their timeout. Paths
    * do not take places from each other: a validating webhook that lists custom resources makes the API server call the
    * conversion webhook, which must not have to wait for it.
    * @default 100
@@ -35,7 +35,7 @@ export interface HandleOptions {
 
 /**
  * *Guarantees*: a review always gets a response within its timeout: an exception or a hanging handler becomes a rejection
- * that says so without giving internals away. Only what is not a review, or comes to a server that is overloaded,
+ * that says so without revealing internals. Only what is not a review, or comes to a server that is overloaded,
  * rejects with {@link BadReviewError}, so that the API server's failure policy decides.
  *
  * @example

@@ -154,7 +154,7 @@ test('a content type with parameters is fine', async () => {
   expect((await send(port, { headers: { 'content-type': 'application/json; charset=utf-8' } })).status).toBe(200)
 })
 
-test('a body with a large Content-Length is rejected at once, one that grows too large while it is read', async () => {
+test('a body with a large Content-Length is rejected immediately, one that grows too large while it is read', async () => {
   const { port } = await start({ maxBodyBytes: 1_000 })
   const body = Buffer.alloc(5_000, 32)
   expect((await send(port, { body })).status).toBe(413)
@@ -162,7 +162,7 @@ test('a body with a large Content-Length is rejected at once, one that grows too
   expect((await send(port)).status).toBe(200)
 })
 
-test('bodies that together exceed the memory set aside for them are sent back to try later', async () => {
+test('bodies that together exceed the memory set aside for them are rejected with a request to retry', async () => {
   const begun = Promise.withResolvers<void>()
   const finish = Promise.withResolvers<void>()
   const { port } = await start({ maxBufferedBytes: review.length + 10 }, async () => {
@@ -195,7 +195,7 @@ test('a client that connects and says nothing is cut off', async () => {
   await untilClosed(silent)
 })
 
-test('the patience that the API server announces limits the handler', async () => {
+test('the timeout that the API server sends limits the handler', async () => {
   const { port } = await start({}, () => new Promise(() => undefined))
   const reply = await send(port, { path: '/validate?timeout=100ms' })
   expect(JSON.parse(reply.body)).toMatchObject({ response: { allowed: false, status: { code: 504 } } })
@@ -269,7 +269,7 @@ test('a stop completes requests in progress, closes every connection and rejects
   await idleClosed
 })
 
-test('a stop does not wait for ever for a handler that hangs', async () => {
+test('a stop does not wait forever for a handler that hangs', async () => {
   const begun = Promise.withResolvers<void>()
   const { port, stop, done } = await start({ drainTimeoutMs: 50 }, () => {
     begun.resolve()

@@ -20,7 +20,7 @@ import type { HandleOptions, WebhookRouter } from './webhook-router.ts'
 
 /** Options of {@link WebhookServer}. */
 export interface WebhookServerOptions {
-  /** New ones are taken up without closing a connection. */
+  /** New ones are used without closing a connection. */
   readonly certificates: CertificateSource
   /** @default '0.0.0.0' */
   readonly host?: string
@@ -78,7 +78,7 @@ export class WebhookServer implements Runnable {
     this.#bodies = new BodyBudget(options.maxBufferedBytes ?? WEBHOOK_DEFAULTS.maxBufferedBytes)
     this.#clock = options.clock ?? systemClock
     this.#logger = (options.logger ?? silentLogger).child({ server: 'webhooks' })
-    // Without a reader of the address there must be no unhandled rejection.
+    // Nothing may await the address: that must not be an unhandled rejection.
     this.#listening.promise.catch(() => undefined)
   }
 
@@ -170,13 +170,13 @@ export class WebhookServer implements Runnable {
     if (server.listening && lameDuckMs > 0) await sleep(lameDuckMs, { clock: this.#clock })
     if (!server.listening) return
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    const onTimeout = overdue('answering the last requests', drainTimeoutMs)
+    const onTimeout = overdue('responding to the last requests', drainTimeoutMs)
     using deadline = new Deadline(drainTimeoutMs, { clock: this.#clock, onTimeout })
     await this.#requests.whenIdle(deadline.signal).catch(() => {
       this.#logger.warn({ count: this.#requests.count }, 'aborted requests that took too long')
     })
     server.closeAllConnections()
-    // A TLS handshake in progress is not a connection yet, and would stay open for as long as its client wants.
+    // A TLS handshake in progress is not a connection yet, and would stay open for as long as its client keeps it.
     for (const socket of this.#sockets) socket.destroy()
     await closed
   }

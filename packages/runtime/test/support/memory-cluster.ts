@@ -1,4 +1,4 @@
-/** A few verbs of an API server in memory, for unit tests that need conflicts, lost answers and slow requests. */
+/** A few verbs of an API server in memory, for unit tests that need conflicts, lost responses and slow requests. */
 import {
   ApiError,
   type Clock,
@@ -33,14 +33,14 @@ export interface CommittedWrite extends Call {
 export interface Faults {
   /** Before the server acts: a failure here means nothing happened. */
   before?(call: Call): Promise<void> | void
-  /** After the server acted: a failure here means the answer was lost. */
+  /** After the server acted: a failure here means that the response was lost. */
   after?(call: Call): Promise<void> | void
 }
 
 type Mutable = Record<string, unknown> & { metadata: Record<string, unknown> }
 
 /**
- * Holds objects with resourceVersions. An aborted request is given up by the client only: what the server has
+ * Stores objects with resourceVersions. An aborted request is abandoned by the client only: what the server has
  * received it still carries out, as in reality.
  */
 export class MemoryCluster {
@@ -66,7 +66,7 @@ export class MemoryCluster {
     return found as Stored<T>[] // ids are unique per kind
   }
 
-  /** Deletes behind everybody's back. */
+  /** Deletes without an event or a check. */
   remove<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): void {
     this.#objects.delete(idOf(resource, key))
   }
@@ -174,7 +174,7 @@ function merge(into: Record<string, unknown>, patch: Readonly<Record<string, unk
   }
 }
 
-/** The caller stops waiting when its signal aborts; `work` goes on. */
+/** The caller stops waiting when its signal aborts; `work` continues. */
 function abandonable<R>(signal: AbortSignal | undefined, work: () => Promise<R>): Promise<R> {
   if (signal === undefined) return work()
   if (signal.aborted) return Promise.reject(signal.reason)

@@ -8,7 +8,7 @@ import { SimulatedClock, seededRandom } from '../../src/testing/index.ts'
 export interface SimulatedWorld {
   readonly clock: SimulatedClock
   readonly cluster: EmbeddedCluster
-  /** Everybody else's client. */
+  /** The client of everything but the operator. */
   readonly client: KubeClient
   readonly cache: Cache
   /** The client whose writes the cache tracks. */

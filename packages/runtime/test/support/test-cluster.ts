@@ -1,4 +1,4 @@
-/** The cluster of a suite (embedded, or real when the run says so) with a client and a namespace of its own. */
+/** The cluster of a suite (embedded, or real when the run says so) with its own client and namespace. */
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { connect, type DiscoveringClient } from '@reeve/kube'
 
