@@ -69,6 +69,6 @@ async function requestsPerPod(keptMs: number | undefined): Promise<number> {
     workloads: new WorkloadLookup(client, keptMs === undefined ? {} : { keptMs }),
   })
   const { signal } = new AbortController()
-  for (let index = 0; index < PODS; index++) await route.answer(JSON.parse(podReview(index).toString()), signal)
+  for (let index = 0; index < PODS; index++) await route.respond(JSON.parse(podReview(index).toString()), signal)
   return requests() / PODS
 }

@@ -16,7 +16,7 @@ async function review(object: object, oldObject?: object) {
   const operation = oldObject === undefined ? 'CREATE' : 'UPDATE'
   const request = { uid: '1', operation, object, oldObject, kind: {}, resource: {}, userInfo: {} }
   const body = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request }
-  return JSON.stringify(await route.answer(body, new AbortController().signal))
+  return JSON.stringify(await route.respond(body, new AbortController().signal))
 }
 
 const targeting = (reference: string, namespace = 'default') =>

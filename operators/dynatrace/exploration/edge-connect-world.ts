@@ -23,12 +23,12 @@ export class EdgeConnectWorld extends TenantWorld {
     this.#namespace = namespace
   }
 
-  override async answer(request: OutboundRequest): Promise<OutboundResponse> {
+  override async respond(request: OutboundRequest): Promise<OutboundResponse> {
     const removed = this.tenant.edgeConnects.list().find(({ id }) => request.url.pathname.endsWith(`/${id}`))
     if (request.method === 'DELETE' && removed && (await this.#isInUse(removed.name, removed.id))) {
       this.#hasty.push(removed.name)
     }
-    return super.answer(request)
+    return super.respond(request)
   }
 
   override state(): Readonly<Record<string, PlainObject>> {

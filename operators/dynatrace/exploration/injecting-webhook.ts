@@ -31,7 +31,7 @@ async function review(route: WebhookRoute, resource: string, namespace: string, 
     object,
   }
   const body = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request }
-  const answer = await route.answer(body, new AbortController().signal)
+  const answer = await route.respond(body, new AbortController().signal)
   const { response } = answer as { readonly response: { readonly allowed: boolean; readonly patch?: string } } // a review
   if (!response.allowed) throw new Error(`the webhook denies a ${kind}: ${JSON.stringify(response)}`)
   const patch = Buffer.from(response.patch ?? 'W10=', 'base64').toString()

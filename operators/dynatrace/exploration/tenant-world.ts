@@ -27,7 +27,7 @@ export class TenantWorld implements OutsideWorld {
   }
 
   /** What the tenant makes of a request. */
-  answer(request: OutboundRequest): Promise<OutboundResponse> {
+  respond(request: OutboundRequest): Promise<OutboundResponse> {
     return this.simulator.respond(request)
   }
 
@@ -72,8 +72,8 @@ export function senderInto(world: TenantWorld, call: OutsideCall): Sender {
       const { method, url, signal } = request
       const operation = `${method} ${url.pathname}`
       try {
-        const answer = call(operation, () => world.answer(request))
-        return signal === undefined ? await answer : await Promise.race([answer, aborted(signal)])
+        const response = call(operation, () => world.respond(request))
+        return signal === undefined ? await response : await Promise.race([response, aborted(signal)])
       } catch (error) {
         if (!isLetFail(error)) throw error
         // It is unknown whether the request arrived.

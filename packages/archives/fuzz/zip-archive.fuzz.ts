@@ -9,7 +9,7 @@ import { scratchFolder } from '../src/testing/scratch-folder.ts'
 import { unpackZip } from '../src/unpack-zip.ts'
 import { LIMITS, nothingEscaped } from './support/unpacking.ts'
 
-/** ZIPs are made by a library that takes its time: all combinations of these are made once. */
+/** Creating ZIPs is slow: all combinations of these are created once. */
 const archives: readonly (readonly ZipEntry[])[] = [
   [
     { name: 'agent/' },

@@ -8,7 +8,7 @@ export abstract class ArchiveError extends Error {
   abstract readonly code: ArchiveErrorCode
 }
 
-/** An entry that would reach outside, or overwrite another one. Whoever made the archive meant harm or erred badly. */
+/** An entry that would reach outside, or overwrite another one. The archive is malicious or badly broken. */
 export class ArchiveUnsafeError extends ArchiveError {
   override readonly name = 'ArchiveUnsafeError'
   override readonly code = 'ARCHIVE_UNSAFE'
@@ -20,7 +20,7 @@ export class ArchiveInvalidError extends ArchiveError {
   override readonly code = 'ARCHIVE_INVALID'
 }
 
-/** More entries, more bytes, or a larger growth than anything honest. */
+/** More entries, more bytes, or a larger growth than a legitimate archive has. */
 export class ArchiveTooLargeError extends ArchiveError {
   override readonly name = 'ArchiveTooLargeError'
   override readonly code = 'ARCHIVE_TOO_LARGE'

@@ -6,7 +6,7 @@ export interface Batch {
   readonly bytes: number
 }
 
-/** Large enough that the file system is not what limits, small enough to forget about. */
+/** Large enough that the file system is not the bottleneck, small enough not to matter. */
 const BATCH_BYTES = 512 * 1024
 
 /**

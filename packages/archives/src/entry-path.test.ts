@@ -39,7 +39,7 @@ it('follows links as a file system does', () => {
   )
 })
 
-/** Resolves a path as the kernel does: expand the first link found, put the rest behind its target, start over. */
+/** Resolves a path as the kernel does: expand the first link found, append the rest to its target, start over. */
 function walk(path: string, links: ReadonlyMap<string, string>): 'inside' | 'outside' {
   let todo = path.split('/')
   let at: string[] = []

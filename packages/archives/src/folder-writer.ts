@@ -10,16 +10,16 @@ import { DEFAULT_UNPACK_LIMITS, RATIO_FREE_BYTES, type UnpackOptions } from './u
 
 /** Read, write and execute; no set-user-id and the like. */
 const PERMISSION_BITS = 0o777
-/** While a folder is filled its owner must be able to write into it, whatever the archive says. */
+/** While a folder is filled its owner must be able to write into it, whatever mode the archive has. */
 const OWNER_ACCESS = 0o700
 const DEFAULT_DIRECTORY_MODE = 0o755
 const DEFAULT_FILE_MODE = 0o644
 
-/** What a {@link FolderWriter} knows of the archive. */
+/** What a {@link FolderWriter} knows about the archive. */
 export interface PackedSource {
   /** Bytes of the archive that were read so far. */
   readonly packedBytes: () => number
-  /** Whether the chunks of files are used nowhere else, so that their memory can be freed at once. @default false */
+  /** Whether the chunks of files are not used elsewhere, so that their memory can be freed immediately. @default false */
   readonly ownsChunks?: boolean
 }
 
@@ -51,7 +51,7 @@ export class FolderWriter {
     this.#source = source
   }
 
-  /** Makes a folder. The archive's own root is there already. */
+  /** Creates a folder. The root of the archive exists already. */
   async directory(name: string, mode: number): Promise<void> {
     const path = this.#next(name)
     if (path === '') return
@@ -77,14 +77,14 @@ export class FolderWriter {
     this.#report()
   }
 
-  /** Remembers a symbolic link. */
+  /** Records a symbolic link. */
   symbolicLink(name: string, target: string): void {
     const path = this.#next(name)
     this.#claim(path, name)
     this.#symbolicLinks.set(path, target)
   }
 
-  /** Remembers a hard link to another file of the archive. */
+  /** Records a hard link to another file of the archive. */
   hardLink(name: string, target: string): void {
     const path = this.#next(name)
     this.#claim(path, name)
@@ -136,14 +136,16 @@ export class FolderWriter {
     }
   }
 
-  /** Fails when there is too much, or so much out of so little that the archive can only be a bomb. */
+  /** Fails when the content is too large, in total or compared with the archive, as in a decompression bomb. */
   #checkSize(): void {
     const { maxTotalBytes, maxRatio } = this.#options.limits ?? DEFAULT_UNPACK_LIMITS
     if (this.#bytes > maxTotalBytes) {
-      throw new ArchiveTooLargeError(`the archive holds more than ${maxTotalBytes} bytes`)
+      throw new ArchiveTooLargeError(`the archive contains more than ${maxTotalBytes} bytes`)
     }
     if (this.#bytes <= RATIO_FREE_BYTES || this.#bytes <= this.#source.packedBytes() * maxRatio) return
-    throw new ArchiveTooLargeError(`the archive grows to more than ${maxRatio} times its size; it looks like a bomb`)
+    throw new ArchiveTooLargeError(
+      `the archive grows to more than ${maxRatio} times its size; it may be a decompression bomb`,
+    )
   }
 
   /** The path of the next entry, counted. */

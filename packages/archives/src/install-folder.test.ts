@@ -12,7 +12,7 @@ it('makes the target appear with its whole content', async () => {
   expect(await readdir(scratch.path)).not.toContain('work')
 })
 
-it('leaves an existing target alone and does no work', async () => {
+it('does nothing if the target exists', async () => {
   await using scratch = await scratchFolder()
   const options = { target: scratch.target, work: join(scratch.path, 'work') }
   const unexpected = () => Promise.reject(new Error('must not be called'))

@@ -8,15 +8,15 @@ export interface InstallFolderOptions {
   readonly target: string
   /** Scratch folder on the same file system; deleted before and after. */
   readonly work: string
-  /** When the content has this folder, it alone becomes the target. @default none */
+  /** When the content has this folder, only it becomes the target. @default none */
   readonly preferredSubfolder?: string
 }
 
 /**
- * Lets `fill` write into the work folder and then renames it to the target. An existing target is complete by
- * construction and left alone: the result then is `false`.
+ * Calls `fill` with the work folder and then renames it to the target. An existing target is complete by
+ * construction and not changed: the result then is `false`.
  *
- * *Guarantees*: after a failure or a crash there is no target, and the next try starts clean.
+ * *Guarantees*: after a failure or a crash there is no target, and the next attempt starts clean.
  *
  * @example
  * await installFolder({ target, work }, (folder) => unpackZip(file, folder, { signal }))

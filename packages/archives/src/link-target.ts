@@ -6,7 +6,7 @@ const MAX_STEPS = 40
 
 /**
  * Whether following the link at `path` stays below the folder, step by step through all other `links`. Reading the
- * target as text is not enough: `a -> .` and `b -> a/..` leave the folder although neither looks like it.
+ * target as text is not enough: `a -> .` and `b -> a/..` leave the folder although neither does by itself.
  *
  * @param links targets by path, all links that the folder will have
  *

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { releaseMemory } from './release-memory.ts'
 
-it('frees chunks that own their memory and leaves those alone that share it', () => {
+it('frees chunks that own their memory and not those that share it', () => {
   const whole = new Uint8Array(1_000)
   const shared = new Uint8Array(1_000)
   const part = shared.subarray(0, 999)

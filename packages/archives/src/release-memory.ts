@@ -1,10 +1,10 @@
-/** Gives the memory of used chunks back at once. */
+/** Frees the memory of used chunks immediately. */
 
 /**
  * Frees the memory of chunks that are no longer read.
  *
  * Every read from a socket or a decompressor allocates a buffer. They are garbage as soon as they are written,
- * but V8 lets some 50 MB of such garbage pile up before it collects, and the allocator keeps what it once had. For a
+ * but V8 lets some 50 MB of such garbage pile up before it collects, and the allocator keeps what it has allocated. For a
  * download that is meant to need a few megabytes this is most of its memory.
  *
  * *Assumption*: the caller is the last reader. A chunk that shares its memory with others, as small ones do, is left to

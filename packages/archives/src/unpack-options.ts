@@ -39,6 +39,6 @@ export interface UnpackOptions {
   /** The permissions of a file, given those in the archive. Never more than read, write, execute. @default those */
   readonly fileMode?: (path: string, mode: number) => number
   readonly onProgress?: (progress: UnpackProgress) => void
-  /** Told of every entry that was left out. */
+  /** Called for every entry that was skipped. */
   readonly onSkip?: (skipped: SkippedEntry) => void
 }

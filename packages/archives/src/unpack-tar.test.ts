@@ -47,7 +47,7 @@ describe('unpackTar', () => {
     })
   })
 
-  it('leaves out links that lead outside and goes on', async () => {
+  it('skips links that point outside and continues', async () => {
     const { files, skipped } = await unpacked([
       symlink('absolute', '/etc/passwd'),
       symlink('a/climbing', '../../../etc/passwd'),
@@ -151,7 +151,7 @@ describe('unpackTar', () => {
     expect(await openFilesBelow(scratch.target)).toEqual([])
   })
 
-  it('fails with the error of its source, and stops when asked to', async () => {
+  it('fails with the error of its source, and stops when aborted', async () => {
     await using scratch = await scratchFolder()
     const lost = new Error('connection lost')
     async function* broken() {

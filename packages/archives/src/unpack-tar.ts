@@ -65,7 +65,7 @@ export async function unpackTar(
     await unpacked
     await writer.finish()
   } catch (error) {
-    // An entry that is cut off in the middle would keep its file open for ever.
+    // An entry that is truncated would keep its file open forever.
     hasFailed = true
     current?.destroy()
     await unpacked.catch(() => undefined)
@@ -105,11 +105,11 @@ async function* contentOf(entry: ReadEntry): AsyncGenerator<Uint8Array> {
 
 function gunzipped(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: 64 * 1024 })
-  // Destroys both when either ends early, so that the source is let go; its error comes out of the other end.
+  // Destroys both when either ends early, so that the source is released; its error is emitted at the other end.
   return pipeline(Readable.from(source, { objectMode: false }), gunzip, () => undefined)
 }
 
-/** The parser would unpack a packed archive inside by itself, past all limits; such an archive is refused. */
+/** The parser would unpack a packed archive inside itself, without limits; such an archive is rejected. */
 async function* singlyPacked(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let isFirst = true
   for await (const chunk of source) {
@@ -130,8 +130,8 @@ function parsing<T>(work: () => T): T {
   }
 }
 
-// The parser and zlib throw plain errors about the format. Errors of the file system and of whoever provides the
-// stream have a class or a system call of their own and stay what they are.
+// The parser and zlib throw plain errors about the format. Errors of the file system and of the provider of the
+// stream have their own class or system call and are rethrown unchanged.
 function asArchiveError(error: unknown): unknown {
   if (error instanceof ArchiveError || !(error instanceof Error)) return error
   const code = 'code' in error ? String(error.code) : ''

@@ -77,7 +77,7 @@ it('refuses an entry that overwrites another and breaks off, without opening it'
   process.on('uncaughtException', onError)
   try {
     await expect(unpackZip(file, scratch.target)).rejects.toMatchObject({ code: 'ARCHIVE_UNSAFE' })
-    // The stream of an opened entry fails once it has been read, some turns later.
+    // The stream of an opened entry fails once it has been read, some event loop turns later.
     await setTimeout(50)
     expect(unhandled).toEqual([])
   } finally {
@@ -85,7 +85,7 @@ it('refuses an entry that overwrites another and breaks off, without opening it'
   }
 })
 
-it('skips devices and pipes and says so', async () => {
+it('skips devices and pipes and reports them', async () => {
   const skipped: unknown[] = []
   const entries = [{ name: 'device', mode: 0o060644 }, { name: 'pipe', mode: 0o010644 }, { name: 'file' }]
   const { files } = await unpacked(entries, { onSkip: (entry) => skipped.push(entry) })
@@ -124,10 +124,10 @@ it('refuses an entry that is larger than it says', async () => {
   const declared = bytes.indexOf(Buffer.from('504b0102', 'hex')) + 24
   bytes.writeUInt32LE(10, declared)
   await writeFile(file, bytes)
-  await expect(unpackZip(file, scratch.target)).rejects.toThrow('the size of "a" does not fit')
+  await expect(unpackZip(file, scratch.target)).rejects.toThrow('the size of "a" does not match')
 })
 
-it('refuses damaged archives and what is none', async () => {
+it('rejects damaged archives and other files', async () => {
   await using scratch = await scratchFolder()
   const file = join(scratch.path, 'a.zip')
   await makeZip(file, [{ name: 'a', content: 'some content', isCompressed: false }])

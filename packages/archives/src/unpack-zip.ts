@@ -15,7 +15,7 @@ const DEFLATED = 8
 const SPECIAL_TYPES: ReadonlySet<number> = new Set([0o010000, 0o020000, 0o060000, 0o140000])
 
 /**
- * Unpacks `file` into `folder`, which must be new and empty. Symbolic links come out as files with their target as
+ * Unpacks `file` into `folder`, which must be new and empty. Symbolic links become files with their target as
  * content.
  *
  * *Guarantees*: those of {@link FolderWriter}; sizes and checksums are verified; memory does not grow with the archive.
@@ -28,7 +28,7 @@ const SPECIAL_TYPES: ReadonlySet<number> = new Set([0o010000, 0o020000, 0o060000
  */
 export async function unpackZip(file: string, folder: string, options: UnpackOptions = {}): Promise<void> {
   const { openPromise } = await import('yauzl')
-  // Names are checked by us: the library's own check knows fewer ways to do harm, and its errors have no code.
+  // Names are checked by us: the library's own check covers fewer attacks, and its errors have no code.
   const zip = await openPromise(file, { autoClose: false, decodeStrings: false, validateEntrySizes: true }).catch(
     (error: unknown) => {
       throw asArchiveError(error)
@@ -67,10 +67,10 @@ async function unpackEntry(zip: ZipFile, entry: Entry, writer: FolderWriter, pac
  * stream without a reader would end the process.
  */
 async function* contentOf(zip: ZipFile, entry: Entry, packed: PackedBytes): AsyncGenerator<Uint8Array> {
-  // Inflated by us, so that what goes in is counted with what comes out.
+  // Inflated by us, so that compressed and uncompressed bytes are counted.
   const raw = packed.count(await zip.openReadStreamPromise(entry, { decodeFileData: false }))
   if (entry.compressionMethod === STORED) yield* raw
-  // Destroys both when either ends early; an error of the source comes out of the other end.
+  // Destroys both when either ends early; an error of the source is emitted at the other end.
   else yield* pipeline(Readable.from(raw, { objectMode: false }), createInflateRaw(), () => undefined)
 }
 
@@ -79,7 +79,7 @@ async function* verified(
   expected: Entry,
   content: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  const mismatch = (what: string) => new ArchiveInvalidError(`the ${what} of ${shownName(name)} does not fit`)
+  const mismatch = (what: string) => new ArchiveInvalidError(`the ${what} of ${shownName(name)} does not match`)
   let checksum = 0
   let bytes = 0
   for await (const chunk of content) {

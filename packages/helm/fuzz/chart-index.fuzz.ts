@@ -11,7 +11,7 @@ const item = fc
   .map(([number, url]) => `  - version: ${number}\n    urls:\n    - ${url}\n    digest: ${'a'.repeat(64)}`)
 
 export const target: FuzzTarget = {
-  description: 'index.yaml of chart repositories: a wanted version, a line break, then the index',
+  description: 'index.yaml of chart repositories: a requested version, a line break, then the index',
   inputs: fc
     .tuple(version, fc.array(item, { maxLength: 4 }))
     .map(([wanted, items]) => `${wanted}\napiVersion: v1\nentries:\n  web:\n${items.join('\n')}\n`),

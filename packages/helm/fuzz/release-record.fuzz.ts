@@ -38,7 +38,7 @@ export const target: FuzzTarget = {
   isJson: true,
   run(input) {
     const outcomes = [gzipSync(input), input].map((bytes) => decoded(twice(bytes)))
-    // The text may also stand in the Secret as it is.
+    // The text may also be the content of the Secret itself.
     outcomes.push(decoded(textOf(input)), tables(textOf(input)))
     return outcomes.join(' | ')
   },

@@ -9,10 +9,10 @@ export const DEFAULT_CHANGE_TIMEOUT_MS = 300_000
 /** From the request to end to the kill. Helm needs well under a second to record that it was interrupted. */
 export const DEFAULT_KILL_GRACE_MS = 5_000
 
-/** Helm processes at once. Each takes 50 to 80 MiB and, while it renders, one core. */
+/** Concurrent Helm processes. Each takes 50 to 80 MiB and, while it renders, one core. */
 export const DEFAULT_MAX_CONCURRENT = 4
 
-/** Commands that may wait for their turn. */
+/** Commands that may wait in the queue. */
 export const DEFAULT_MAX_WAITING = 1_000
 
 /** Most of an output stream that is kept. A release prints its whole chart, which a record of 1 MiB bounds. */
@@ -21,7 +21,7 @@ export const DEFAULT_MAX_OUTPUT_BYTES = 32 * 1024 * 1024
 /** Revisions that Helm keeps per release: its own default. */
 export const DEFAULT_HISTORY_MAX = 10
 
-/** Most bytes of a release record, unpacked. Packed it is at most 1 MiB: what a Secret holds. */
+/** Most bytes of a release record, unpacked. Packed it is at most 1 MiB: the limit of a Secret. */
 export const DEFAULT_MAX_RECORD_BYTES = 32 * 1024 * 1024
 
 /** Deadline of asking a chart source. */

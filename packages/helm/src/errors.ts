@@ -63,7 +63,7 @@ export class InvalidHelmRequestError extends HelmError {
   override readonly code = 'HELM_INVALID_REQUEST'
 }
 
-/** Helm failed for a reason that has no class of its own; the message carries its redacted last words. */
+/** Helm failed for a reason that has no specific class; the message has the end of its output, redacted. */
 export class HelmFailedError extends HelmError {
   override readonly name = 'HelmFailedError'
   override readonly code = 'HELM_FAILED'
@@ -86,7 +86,7 @@ export class BadHelmOutputError extends HelmError {
 export class HelmTimeoutError extends HelmError {
   override readonly name = 'HelmTimeoutError'
   override readonly code = 'HELM_TIMEOUT'
-  /** `helm`: it gave up waiting and recorded that. `driver`: its processes were ended, what it left is unknown. */
+  /** `helm`: it timed out and recorded that. `driver`: its processes were killed, the state is unknown. */
   readonly endedBy: 'helm' | 'driver'
 
   constructor(message: string, endedBy: 'helm' | 'driver') {
@@ -95,7 +95,7 @@ export class HelmTimeoutError extends HelmError {
   }
 }
 
-/** So many commands are waiting for their turn already that one more makes no sense. */
+/** The queue of commands is full. */
 export class HelmBusyError extends HelmError {
   override readonly name = 'HelmBusyError'
   override readonly code = 'HELM_BUSY'
@@ -215,7 +215,7 @@ export class ChartInvalidError extends HelmError {
   override readonly code = 'HELM_CHART_INVALID'
 }
 
-/** The source wants other credentials. */
+/** The source rejected the credentials. */
 export class ChartRefusedError extends HelmError {
   override readonly name = 'ChartRefusedError'
   override readonly code = 'HELM_CHART_REFUSED'
@@ -227,12 +227,12 @@ export class ChartUnreachableError extends HelmError {
   override readonly code = 'HELM_CHART_UNREACHABLE'
 }
 
-/** The bytes that arrived are not the ones that were asked for or announced. They were thrown away. */
+/** The bytes that arrived are not the ones that were requested or announced. They were discarded. */
 export class DigestMismatchError extends HelmError {
   override readonly name = 'DigestMismatchError'
   override readonly code = 'HELM_DIGEST_MISMATCH'
   readonly expected: string
-  /** Absent when the bytes were given up before their end. */
+  /** Absent when the bytes were not read to the end. */
   readonly actual: string | undefined
 
   constructor(what: string, { expected, actual }: { readonly expected: string; readonly actual?: string }) {
@@ -253,7 +253,7 @@ const TRANSIENT: ReadonlySet<HelmErrorCode> = new Set<HelmErrorCode>([
 ])
 
 /**
- * Whether the same call may succeed later without anybody changing values, chart or permissions. After an unknown
+ * Whether the same call may succeed later without a change of values, chart or permissions. After an unknown
  * failure it may: it is tried again, slowly.
  *
  * @example

@@ -1,4 +1,4 @@
-/** @module A typed, safe driver of the real Helm: releases, their records, and the charts they are made from. */
+/** @module A typed, safe driver of the real Helm: releases, their records, and the charts they are installed from. */
 export { type FindHelmOptions, findHelm } from './binary/find-helm.ts'
 export { HELM_FIELD_MANAGER, type HelmBinary } from './binary/helm-binary.ts'
 export { type ChartFile, chartCrds } from './chart/chart-crds.ts'

@@ -1,4 +1,4 @@
-/** Reads members of JSON that others wrote. */
+/** Reads members of untrusted JSON. */
 import { isRecord, type JsonRecord } from '@reeve/kube'
 
 /** The object at `key`, empty when it is missing. */
@@ -7,7 +7,7 @@ export function objectAt(value: JsonRecord, key: string): JsonRecord {
   return isRecord(found) ? found : {}
 }
 
-/** The text at `key`, if it is one and not empty. */
+/** The text at `key`, if it is a string and not empty. */
 export function textAt(value: JsonRecord, key: string): string | undefined {
   const found = value[key]
   return typeof found === 'string' && found !== '' ? found : undefined

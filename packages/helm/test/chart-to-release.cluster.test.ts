@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { webChart } from './support/chart-files.ts'
 import { type HelmSession, helmPath, startHelmSession } from './support/helm-session.ts'
 
-describe.skipIf(helmPath === undefined)('a chart of a registry (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined)('a chart of a registry (skipped without helm)', () => {
   let session: HelmSession
   let registry: ChartServer
   let folder: string

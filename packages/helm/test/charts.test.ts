@@ -58,7 +58,7 @@ async function bytesOf({ path }: ResolvedChart): Promise<Buffer> {
 }
 
 describe.each(['repository', 'oci'] as const)('a source of type %s', (type) => {
-  test('gives the newest release by default, and a version, range or pre-release when asked', async () => {
+  test('returns the newest release by default, and a version, range or pre-release when requested', async () => {
     const charts = store()
     const newest = await charts.resolve(remote[type]())
     expect(newest).toMatchObject({ name: 'web', version: '1.10.0', appVersion: '7', fromCache: false })
@@ -69,7 +69,7 @@ describe.each(['repository', 'oci'] as const)('a source of type %s', (type) => {
     expect(await bytesOf(await charts.resolve(remote[type]('2.0.0-rc.1+b.1')))).toEqual(preview)
   })
 
-  test('is not asked again for bytes that are here', async () => {
+  test('is not called again for cached content', async () => {
     await store().resolve(remote[type]())
     const before = server.requests.length
     expect(await store().resolve(remote[type]())).toMatchObject({ fromCache: true, version: '1.10.0' })
@@ -102,7 +102,7 @@ describe.each(['repository', 'oci'] as const)('a source of type %s', (type) => {
     expect(error).toMatchObject({ code: 'HELM_CHART_UNREACHABLE' })
   })
 
-  test('that has no such version says so', async () => {
+  test('reports an unknown version', async () => {
     expect(await failureOf(remote[type]('^9'))).toMatchObject({ code: 'HELM_CHART_NOT_FOUND' })
     expect(await failureOf(remote[type]('9.9.9'))).toMatchObject({ code: 'HELM_CHART_NOT_FOUND' })
   })
@@ -139,7 +139,7 @@ describe.each(['repository', 'oci'] as const)('a source of type %s', (type) => {
     })
   })
 
-  test('is asked once by many who want the same', async () => {
+  test('gets one request from concurrent callers', async () => {
     const charts = store({ freshMs: 60_000 })
     const chosen = await Promise.all(Array.from({ length: 20 }, () => charts.resolve(remote[type]())))
     const asked = server.requests.length
@@ -209,7 +209,7 @@ describe('a pinned address', () => {
   test('does not send the password to a host that it redirects to', async () => {
     const { digest } = await store().resolve(remote.repository('1.0.0'))
     await rm(join(folder, 'cache'), { recursive: true })
-    // The same server under another name: another origin, which wants the password and does not get it.
+    // The same server under another name: another origin, which requires the password and must not get it.
     const location = `https://localhost:${server.host.split(':')[1]}/charts/files/web-1.0.0.tgz?again`
     server.overrides.set('/charts/files/first.tgz', { status: 307, headers: { location } })
     const error = await failureOf({ ...source(digest), url: `${server.repository}/files/first.tgz` } as ChartSource)
@@ -263,7 +263,7 @@ describe('a chart on this machine', () => {
     expect((await store().resolve({ type: 'directory', path })).digest).not.toBe(first.digest)
   })
 
-  test('is an archive, of which Helm gets a copy', async () => {
+  test('may be an archive, which is copied for Helm', async () => {
     const path = join(folder, 'web.tgz')
     await writeFile(path, one)
     const chart = await store().resolve({ type: 'archive', path })

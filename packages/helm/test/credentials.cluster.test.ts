@@ -3,7 +3,7 @@ import type { Credentials } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HelmSession, helmPath, startHelmSession } from './support/helm-session.ts'
 
-describe.skipIf(helmPath === undefined)('credentials (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined)('credentials (skipped without helm)', () => {
   let session: HelmSession
 
   beforeAll(async () => {

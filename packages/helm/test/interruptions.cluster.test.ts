@@ -24,7 +24,7 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
   const isPending = async (release: ReleaseKey) =>
     (await statuses(release)).at(-1)?.startsWith('pending') ? true : undefined
 
-  /** Runs helm by hand and kills it when the release is pending, as when a machine fails. */
+  /** Runs helm directly and kills it when the release is pending, as when a machine fails. */
   async function crash(verb: 'install' | 'upgrade', release: ReleaseKey): Promise<void> {
     const { chart, cluster, folder, helm } = session
     const set = Object.entries(stuck).map(([name, value]) => `--set=${name}=${value}`)
@@ -105,7 +105,7 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
     expect(await helm.upgrade(key('late'), chart, { values: { replicas: 0 } })).toMatchObject({ status: 'deployed' })
   })
 
-  test('of an upgrade that fails is undone when that was asked for', async () => {
+  test('of an upgrade that fails is rolled back if requested', async () => {
     const { chart } = session
     // Undoing has to end within the same time.
     const helm = await impatient(6)
@@ -129,7 +129,7 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
     expect(await statuses(key('cancelled'))).toEqual(['failed'])
   })
 
-  test('by the deadline of the driver ends the process, whatever the deadline of helm', async () => {
+  test('by the deadline of the driver ends the process, regardless of the deadline of helm', async () => {
     const folder = join(session.folder, 'overdue')
     const withoutTimeout: RunProcess = (request) =>
       runProcess({ ...request, args: request.args.filter((arg) => !arg.startsWith('--timeout=')) })
@@ -139,7 +139,7 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
     expect(await processesOf(folder)).toEqual([])
   })
 
-  test('does not happen to commands that wait for their turn: no more run at once than allowed', async () => {
+  test('does not affect commands in the queue: no more run concurrently than allowed', async () => {
     let running = 0
     let most = 0
     const counting: RunProcess = async (request) => {

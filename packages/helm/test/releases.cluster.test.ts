@@ -79,7 +79,7 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     await expect(helm.status(key('life'))).rejects.toMatchObject({ code: 'HELM_RELEASE_NOT_FOUND' })
   })
 
-  test('forgets earlier values when it is upgraded without any', async () => {
+  test('discards earlier values when it is upgraded without any', async () => {
     const { helm, chart } = session
     await helm.install(key('forgetful'), chart, { values: 'replicas: 0\ngreeting: moin\n' })
     expect((await helm.upgrade(key('forgetful'), chart)).values).toEqual({})
@@ -121,7 +121,7 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     expect(await readReleases(client, key('picky'))).toMatchObject([{ revision: 1, status: 'deployed' }])
   })
 
-  test('says which line of which template failed', async () => {
+  test('names the template and line that failed', async () => {
     const error = await session.helm
       .install(key('broken'), session.chart, { values: { fail: 'because' } })
       .catch((e) => e)
@@ -145,7 +145,7 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     await expect(invalid).rejects.toMatchObject(refused)
   })
 
-  test('does not take over objects that belong to no release or to another one', async () => {
+  test('does not adopt objects that belong to no release or to another one', async () => {
     const { helm, chart, api } = session
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'taken' } }
     await api('configmaps', { method: 'POST', body })

@@ -1,4 +1,4 @@
-/** Fuzzes the decoding of JSON answers against the shape they promise. */
+/** Fuzzes the decoding of JSON responses against their schema. */
 import { type FuzzTarget, jsonOf, jsonValue } from '@reeve/fuzz'
 import fc from 'fast-check'
 import { Type } from 'typebox'
@@ -9,7 +9,7 @@ const Item = Type.Object({
   size: Type.Integer({ minimum: 0 }),
   tags: Type.Optional(Type.Record(Type.String(), Type.String())),
 })
-const Answer = Type.Object({
+const Response = Type.Object({
   items: Type.Array(Type.Union([Item, Type.String()])),
   next: Type.Optional(Type.String()),
   any: Type.Optional(Type.Unknown()),
@@ -24,12 +24,12 @@ const item = fc.oneof(
 )
 
 export const target: FuzzTarget = {
-  description: 'JSON answers of servers, decoded and checked (http package)',
+  description: 'JSON responses of servers, decoded and checked (http package)',
   inputs: jsonOf({ items: fc.array(item, { maxLength: 4 }), next: fc.constantFrom('x', null), any: jsonValue }),
   dictionary: ['items', 'id', 'size', 'tags', 'next', 'any'],
   isJson: true,
   run(input) {
-    const outcomes = [decodeJson(Answer, input), decodeJson(Answer, input, { numbersAsText: ['size', 'any'] })]
+    const outcomes = [decodeJson(Response, input), decodeJson(Response, input, { numbersAsText: ['size', 'any'] })]
     return outcomes.map((one) => ('problem' in one ? one.problem.slice(0, 100) : 'ok')).join(' | ')
   },
 }

@@ -30,10 +30,10 @@ it.each([
   ['{"items":[{}]}', /^items\[0\] must have required properties size$/],
   ['{"items":[null]}', /^items\[0\] must be object$/],
   ['{"items":[{"size":1},null,{"size":2}]}', /^items\[1\] must be object$/],
-  ['[]', /^the answer must be object$/],
-  ['null', /^the answer must be object$/],
-  ['', /^the answer is empty$/],
-  ['<html>secret</html>', /^the answer is not JSON$/],
+  ['[]', /^the response must be object$/],
+  ['null', /^the response must be object$/],
+  ['', /^the response is empty$/],
+  ['<html>secret</html>', /^the response is not JSON$/],
 ])('names the invalid field of %s without its value', (text, problem) => {
   expect(decode(text)).toEqual({ problem: expect.stringMatching(problem) })
 })

@@ -19,7 +19,7 @@ export interface DecodeOptions {
 
 /** The context that the parser passes to a reviver; TypeScript's library does not declare it yet. */
 interface ParseContext {
-  /** As it is written; only for what is neither an object nor an array. */
+  /** Its text; only for what is neither an object nor an array. */
   readonly source?: string
 }
 
@@ -45,7 +45,7 @@ export function decodeJson<S extends TSchema>(
     parsed = JSON.parse(Buffer.from(bytes).toString('utf8'), revive)
   } catch {
     // The parser's own message quotes the text.
-    return { problem: bytes.byteLength === 0 ? 'the answer is empty' : 'the answer is not JSON' }
+    return { problem: bytes.byteLength === 0 ? 'the response is empty' : 'the response is not JSON' }
   }
   if (Value.Check(schema, parsed)) return { value: parsed }
   const problems = Value.Errors(schema, parsed).map(
@@ -55,7 +55,7 @@ export function decodeJson<S extends TSchema>(
 }
 
 function fieldName(pointer: string): string {
-  if (pointer === '') return 'the answer'
+  if (pointer === '') return 'the response'
   return pointer
     .slice(1)
     .replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]')

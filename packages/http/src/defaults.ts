@@ -4,14 +4,14 @@
 export const HTTP_DEFAULTS = Object.freeze({
   /** To connect, the TLS handshake included. */
   connectTimeoutMs: 30_000,
-  /** Until an answer begins; the deadline of the call is usually shorter. */
+  /** Until a response begins; the deadline of the call is usually shorter. */
   headersTimeoutMs: 300_000,
-  /** Longest silence in the middle of an answer, downloads included. */
+  /** Longest silence in the middle of a response, downloads included. */
   bodyTimeoutMs: 60_000,
   /** Hosts with open connections at the same time. */
   maxOrigins: 16,
   maxRedirects: 10,
-  /** Largest answer that is read into memory. */
+  /** Largest response that is read into memory. */
   maxAnswerBytes: 64 * 1024 * 1024,
   userAgent: 'reeve',
 })
@@ -24,11 +24,11 @@ export interface RetryPolicy {
   readonly baseDelayMs: number
   /** Longest delay that the client chooses itself. */
   readonly maxDelayMs: number
-  /** A server that asks for more patience than this gets none: the failure is reported with what it asked for. */
+  /** A `Retry-After` above this is not waited for: the failure is reported with it. */
   readonly maxRetryAfterMs: number
 }
 
-/** Two more tries within a few seconds: a longer outage is the business of the controllers, which come back anyway. */
+/** Two retries within a few seconds: in a longer outage controllers retry anyway. */
 export const DEFAULT_RETRY_POLICY: RetryPolicy = Object.freeze({
   maxRetries: 2,
   baseDelayMs: 250,

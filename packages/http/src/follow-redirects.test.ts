@@ -40,7 +40,7 @@ describe('followRedirects', () => {
     expect(sender.requests.map(({ headers }) => headers.authorization !== undefined)).toEqual([true, false, false])
   })
 
-  it('never takes a token up again on the way back', async () => {
+  it('never sends a token again after a redirect back', async () => {
     const sender = new ScriptedSender(to('https://b.example'), to('https://a.example'), ok)
     await followRedirects(sender, get('https://a.example'))
     expect(sender.requests[2]?.headers.authorization).toBeUndefined()
@@ -66,7 +66,7 @@ describe('followRedirects', () => {
     expect(sender.requests).toHaveLength(1)
   })
 
-  it('gives up after ten redirects', async () => {
+  it('fails after ten redirects', async () => {
     const sender = new ScriptedSender(to('/again'))
     await expect(followRedirects(sender, get('https://a.example'))).rejects.toMatchObject({ code: 'HTTP_REDIRECT' })
     expect(sender.requests).toHaveLength(11)

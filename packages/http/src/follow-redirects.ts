@@ -18,7 +18,7 @@ export interface RedirectOptions {
  * Sends a request and follows redirects.
  *
  * *Guarantees*
- * - `authorization` goes on only to the same host or, unless `authorizationFor` is `same-host`, to a subdomain of it, and
+ * - `authorization` is sent only to the same host or, unless `authorizationFor` is `same-host`, to a subdomain of it, and
  *   never from `https` to `http`.
  * - 301, 302 and 303 turn a POST into a GET without body; 307 and 308 repeat it. A body is never repeated to a host
  *   that would not get `authorization`: it may hold the same secret.
@@ -75,7 +75,7 @@ function without(headers: Readonly<Record<string, string>>, name: string): Recor
   return rest
 }
 
-/** Reads a small body to its end, so that its connection can be used again; a large one is given up. */
+/** Reads a small body to its end, so that its connection can be reused; a large one is aborted. */
 export async function drain(response: OutboundResponse): Promise<void> {
   let bytes = 0
   for await (const chunk of response.body) {

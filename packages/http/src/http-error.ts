@@ -1,4 +1,4 @@
-/** What goes wrong between this process and a server outside the cluster, before the server's own words count. */
+/** Errors of connections to servers outside the cluster, before any response of the API. */
 import type { ConnectionErrorOptions, ConnectionPhase, ProxyFailure } from '@reeve/kube'
 
 /** Stable codes of {@link HttpError}. */
@@ -47,7 +47,7 @@ export class HttpRedirectError extends HttpError {
   override readonly code = 'HTTP_REDIRECT'
 }
 
-/** An answer larger than anything this call can mean. */
+/** A response larger than this call allows. */
 export class HttpTooLargeError extends HttpError {
   override readonly name = 'HttpTooLargeError'
   override readonly code = 'HTTP_TOO_LARGE'

@@ -3,7 +3,7 @@ import { openOutbound, proxyPasswords } from './outbound-client.ts'
 import { SecretFilter } from './secret-filter.ts'
 
 describe('openOutbound', () => {
-  it('refuses an address of a proxy that cannot be used, whatever the process would use', () => {
+  it('rejects an invalid proxy address, even if the process environment has a valid one', () => {
     const env = { HTTPS_PROXY: 'http://proxy:3128' }
     expect(() => openOutbound({ proxy: { url: '10.0.0.1:3128' }, env })).toThrow(
       expect.objectContaining({ code: 'HTTP_CONFIG' }),
@@ -28,7 +28,7 @@ describe('the password of a proxy', () => {
     ['http://me:hunt:er@2@proxy', 'hunt:er@2'],
     ['http://me:hunter%252@proxy', 'hunter%2'],
     ['http://me:hunter%ff@proxy', 'hunter%ff'],
-  ])('is taken out of what others say: %s', (url, password) => {
+  ])('is removed from messages of others: %s', (url, password) => {
     const filter = new SecretFilter(...proxyPasswords({ proxy: { url }, env: {} }))
     const header = Buffer.from(`me:${password}`).toString('base64')
     expect(filter.clean(`no ${password}, no Basic ${header}`)).toBe('no [redacted], no Basic [redacted]')

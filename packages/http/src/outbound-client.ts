@@ -1,4 +1,4 @@
-/** What all clients that leave the cluster share: their options, and how connections are made from them. */
+/** What all clients that leave the cluster share: their options, and how connections are created from them. */
 import type { ClientLogger, Clock } from '@reeve/kube'
 import { HTTP_DEFAULTS, type RetryPolicy } from './defaults.ts'
 import { Outbound, type Sender } from './outbound.ts'
@@ -19,13 +19,13 @@ export interface OutboundClientOptions {
   /** @default `reeve` */
   readonly userAgent?: string
   readonly logger?: ClientLogger
-  /** Told of every try, for metrics. */
+  /** Called after every attempt, for metrics. */
   readonly onRequest?: RequestHook
   /** @default the clock of the machine */
   readonly clock?: Clock
   /** @default Math.random */
   readonly random?: () => number
-  /** What requests are sent with; proxy and certificates are then its own business. @default a pool of connections */
+  /** Sends the requests; proxy and certificates are then up to it. @default a pool of connections */
   readonly sender?: Sender
 }
 
@@ -63,7 +63,7 @@ export function proxyPasswords({ proxy, env = process.env }: ProxySources): read
   return [proxy?.url, ...variables].flatMap((url) => passwordsIn(url ?? ''))
 }
 
-/** The password as it is written and as it is sent: alone, and with its user in the header that proxies read. */
+/** The password as written and as sent: alone, and with its user in the header for proxies. */
 function passwordsIn(url: string): readonly string[] {
   const [, authority = ''] = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^/?#]*)/i.exec(url) ?? []
   const [, user = '', password = ''] = /^([^:]*):(.*)@/s.exec(authority) ?? []
@@ -80,7 +80,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The configured proxy, or the one of the process when there is none. */
+/** The configured proxy, or that of the process environment. */
 function chooseProxy({ proxy, env = process.env }: ProxySources): ProxyChoice {
   return proxy === undefined ? environmentProxy(env) : configuredProxy(proxy)
 }

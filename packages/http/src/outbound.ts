@@ -20,16 +20,16 @@ export interface OutboundRequest extends Omit<TransportRequest, 'path' | 'repeat
   readonly url: URL
 }
 
-/** An answer, and where it came from after redirects. */
+/** A response, and its URL after redirects. */
 export interface OutboundResponse extends TransportResponse {
   readonly url: URL
 }
 
-/** What sends requests: {@link Outbound} in production, something that remembers or fails in tests. */
+/** What sends requests: {@link Outbound} in production, a scripted one in tests. */
 export interface Sender {
   /** Rejects with {@link HttpConnectionError}, or with the signal's reason. Does not follow redirects. */
   send(request: OutboundRequest): Promise<OutboundResponse>
-  /** Closes connections; requests under way are cancelled. */
+  /** Closes connections; requests in progress are cancelled. */
   close(): Promise<void>
 }
 
@@ -43,13 +43,13 @@ export interface OutboundOptions {
   readonly certificateAuthority?: string
   /** The client certificate for servers that request one. @default none */
   readonly clientCertificate?: ClientCertificate
-  /** Accept any certificate: whoever sits in between can read and change everything. @default false */
+  /** Accept any certificate: an attacker in between can read and change everything. @default false */
   readonly skipCertificateCheck?: boolean
   /** Sent with every request. */
   readonly userAgent: string
   /** To connect, the TLS handshake included. @default 30_000 */
   readonly connectTimeoutMs?: number
-  /** Longest silence in the middle of an answer. @default 60_000 */
+  /** Longest silence in the middle of a response. @default 60_000 */
   readonly bodyTimeoutMs?: number
 }
 
@@ -104,7 +104,7 @@ export class Outbound implements Sender {
     const [oldest] = this.#transports
     if (oldest !== undefined && this.#transports.size >= HTTP_DEFAULTS.maxOrigins) {
       this.#transports.delete(oldest[0])
-      // Whatever still runs there ends with an error of its own.
+      // Requests that still run fail with their own error.
       oldest[1].close().catch(() => undefined)
     }
     const { skipCertificateCheck = false, clientCertificate, connectTimeoutMs, bodyTimeoutMs } = this.#options

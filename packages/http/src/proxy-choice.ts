@@ -31,7 +31,7 @@ export function environmentProxy(env: Readonly<Record<string, string | undefined
  * A configured proxy for `http` and `https` targets alike. Loopback targets are never proxied.
  *
  * *Errors*: {@link HttpConfigError} when its address cannot be used. Going without it would send tokens on a way that
- * somebody did not want them to go.
+ * the proxy is meant to prevent.
  *
  * @example
  * const choose = configuredProxy({ url: 'user:pw@proxy:3128', noProxy: '.internal' })

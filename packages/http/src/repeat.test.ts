@@ -28,7 +28,7 @@ function scenario(options: Partial<RepeatOptions> = {}) {
     const refusalOf = (error: unknown) => (error instanceof Refused ? error : undefined)
     const all = { what: 'test call', clock, random: () => 0, timeoutMs: 60_000, isRepeatable: true, refusalOf }
     const result = repeat({ ...all, ...options }, work)
-    result.catch(() => undefined) // the test looks at it later
+    result.catch(() => undefined) // the test checks it later
     return clock.advance(120_000).then(() => result)
   }
   return { run, tries }
@@ -41,7 +41,7 @@ describe('repeat', () => {
     expect(tries).toEqual([0, 125, 375])
   })
 
-  it('gives up with the last failure', async () => {
+  it('fails with the last failure', async () => {
     const { run, tries } = scenario()
     await expect(run(...[1, 2, 3].map(() => new Refused(504)))).rejects.toThrow('refused 504')
     expect(tries).toHaveLength(3)
@@ -53,13 +53,13 @@ describe('repeat', () => {
     expect(tries).toHaveLength(1)
   })
 
-  it('waits as long as a server asks, and not shorter', async () => {
+  it('waits as long as a server asks, and not less', async () => {
     const { run, tries } = scenario()
     await run(new Refused(429, 3_000))
     expect(tries).toEqual([0, 3_000])
   })
 
-  it('does not wait for a server that asks for more than the policy allows', async () => {
+  it('does not wait for a server that asks to wait longer than the policy allows', async () => {
     const { run, tries } = scenario()
     await expect(run(new Refused(429, 60_000))).rejects.toMatchObject({ retryAfterMs: 60_000 })
     expect(tries).toHaveLength(1)
@@ -109,7 +109,7 @@ describe('repeat', () => {
     await outcome
   })
 
-  it('stops at once, and with its reason, when the caller aborts', async () => {
+  it('stops immediately with its reason, when the caller aborts', async () => {
     const reason = new Error('changed my mind')
     const { run } = scenario({ signal: AbortSignal.abort(reason) })
     await expect(run(new Refused(503))).rejects.toBe(reason)

@@ -19,7 +19,7 @@ export interface RepeatOptions {
   readonly signal?: AbortSignal
   /** For everything: tries, pauses, reading. */
   readonly timeoutMs: number
-  /** Whether the server may process the request twice without harm. */
+  /** Whether the server may process the request twice safely. */
   readonly isRepeatable: boolean
   /** @default {@link DEFAULT_RETRY_POLICY} */
   readonly policy?: RetryPolicy
@@ -34,7 +34,7 @@ export interface RepeatOptions {
  * *Guarantees*
  * - What is not repeatable is repeated only when the server cannot have processed it: it was never reached, or it
  *   refused for overload (429).
- * - Never earlier than `Retry-After` asks; when that is later than policy or deadline allow, the refusal is final.
+ * - Never earlier than `Retry-After` asks; when that is later than policy or deadline allow, the failure is final.
  *
  * *Errors*: those of the last try; {@link HttpDeadlineError}; the reason of the caller's signal.
  */
@@ -77,7 +77,7 @@ function retryDelayMs(error: unknown, attempt: number, options: RepeatOptions): 
   const isTemporary = refusal.status === 429 || (isRepeatable && [502, 503, 504].includes(refusal.status))
   const askedMs = refusal.retryAfterMs ?? 0
   if (!isTemporary || askedMs > policy.maxRetryAfterMs) return undefined
-  // A little later than asked, or all clients come back in the same instant.
+  // A little later than asked, so that clients do not all retry at the same instant.
   return Math.ceil(Math.max(backoffMs, askedMs * (1 + random() * 0.1)))
 }
 

@@ -6,7 +6,7 @@ export interface RequestReport {
   /** Name of the call: one of a fixed few. */
   readonly call: string
   readonly method: string
-  /** HTTP status; absent when no answer arrived. */
+  /** HTTP status; absent when no response arrived. */
   readonly status?: number
   readonly durationMs: number
   /** 0 for the first try. */

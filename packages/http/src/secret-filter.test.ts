@@ -8,7 +8,7 @@ it('takes a secret out in every form in which it travels', () => {
   expect(filter.clean(text)).toBe('a [redacted] b [redacted] c [redacted]')
 })
 
-it('takes out the longer of two secrets that overlap', () => {
+it('removes the longer of two secrets that overlap', () => {
   expect(new SecretFilter('abcd', 'abcdefgh').clean('abcdefgh')).toBe('[redacted]')
 })
 
@@ -16,7 +16,7 @@ it('leaves ordinary words unchanged when a secret is too short', () => {
   expect(new SecretFilter('', undefined, 'a').clean('a plain text')).toBe('a plain text')
 })
 
-it('never lets a secret through, wherever it stands', () => {
+it('never leaks a secret, wherever it is', () => {
   const secret = fc.stringMatching(/^[a-zA-Z0-9.]{8,40}$/)
   fc.assert(
     fc.property(secret, fc.string(), fc.string(), (value, before, after) => {

@@ -5,7 +5,7 @@ import { redactSecrets } from '@reeve/kube'
 const MAX_SECRETS = 64
 
 /**
- * Knows the secrets of one client. A server, or a proxy in between, may echo what it was sent; its words go through
+ * Knows the secrets of one client. A server, or a proxy in between, may echo what it was sent; its messages go through
  * here first.
  *
  * @example
@@ -19,7 +19,7 @@ export class SecretFilter {
     for (const secret of secrets) this.add(secret)
   }
 
-  /** Remembers a secret. */
+  /** Registers a secret. */
   add(secret: string | undefined): void {
     if (secret === undefined) return
     this.#secrets.delete(secret)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseUrl } from './url-reference.ts'
 
 describe('a URL', () => {
-  it('is taken apart as it is written', () => {
+  it('is split without normalization', () => {
     expect(parseUrl('HTTPS://me:pa%20ss@Host.example:443/e/<t>/api?q#f')).toEqual({
       scheme: 'https',
       userInfo: 'me:pa%20ss',

@@ -1,4 +1,4 @@
-/** Reads what a registry wants to see before it answers. */
+/** Reads the authentication challenge of a registry. */
 
 /** How to authenticate. */
 export type Challenge =
@@ -6,7 +6,7 @@ export type Challenge =
   | { readonly scheme: 'bearer'; readonly realm: string; readonly service?: string }
 
 /**
- * The strongest of the ways a `WWW-Authenticate` header offers that we know; `undefined` when there is none.
+ * The strongest supported scheme of a `WWW-Authenticate` header; `undefined` if there is none.
  *
  * @example
  * parseChallenge('Bearer realm="https://auth.example/token",service="registry"')

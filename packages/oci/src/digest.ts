@@ -15,7 +15,7 @@ export function verifyDigest(what: string, digest: string, bytes: Uint8Array): v
 }
 
 /**
- * The same bytes; fails with {@link DigestMismatchError} at the end when they are others than the digest says, and as
+ * The same bytes; fails with {@link DigestMismatchError} at the end when they do not match the digest, and as
  * soon as there are more than announced.
  *
  * @example

@@ -28,7 +28,7 @@ describe('docker configs', () => {
   })
 
   it.each([undefined, '', 'not json', '{"auths":[]}', '{"auths":{"a":{"auth":5}}}'])(
-    'that are none are an error naming the secret (check 48): %s',
+    'that are invalid are an error naming the secret: %s',
     (text) => {
       expect(() => parseDockerConfig(text, 'Secret ns/pull')).toThrow(
         expect.objectContaining({

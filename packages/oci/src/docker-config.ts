@@ -13,7 +13,7 @@ export interface RegistryCredentials {
   readonly password?: string
   /** Exchanged for access tokens at the registry's token server. */
   readonly identityToken?: string
-  /** Sent to the registry as it is. */
+  /** Sent to the registry unchanged. */
   readonly registryToken?: string
 }
 
@@ -32,7 +32,7 @@ const Config = Type.Object({ auths: Type.Optional(Type.Record(Type.String(), Ent
  *
  * @param source where it comes from, for the message: `Secret dynatrace/pull-secret`
  *
- * *Errors*: {@link RegistryCredentialsError} naming the source when it is none.
+ * *Errors*: {@link RegistryCredentialsError} naming the source if it is invalid.
  *
  * @example
  * const credentials = parseDockerConfig(data['.dockerconfigjson'], 'Secret dynatrace/pull-secret')

@@ -45,12 +45,12 @@ describe('an image reference', () => {
     'https://a/b',
     `n:${'x'.repeat(600)}`,
     `${'a/'.repeat(200)}b`,
-  ])('%j is none', (text) => {
+  ])('%j is invalid', (text) => {
     expect(isImageReference(text)).toBe(false)
     expect(() => parseImageReference(text)).toThrow(expect.objectContaining({ code: 'REGISTRY_REFERENCE' }))
   })
 
-  it('is put together again from its parts, whatever they are', () => {
+  it('is composed from its parts', () => {
     const unit = fc.constantFrom('a', '-', '.', '_', '/', ':', '@', '1')
     fc.assert(
       fc.property(fc.string({ maxLength: 600, unit }), (text) => {

@@ -18,10 +18,10 @@ export interface ImageReference extends ImageNameParts {
   readonly digest?: string
 }
 
-/** The name under which Docker Hub answers. */
+/** The host of Docker Hub. */
 export const DOCKER_HUB = 'index.docker.io'
 
-/** Longer names are refused before they are looked at. */
+/** Longer names are rejected before they are parsed. */
 const MAX_LENGTH = 512
 const MAX_REPOSITORY_LENGTH = 255
 
@@ -69,7 +69,7 @@ export function parseImageReference(text: string): ImageReference {
 }
 
 /**
- * A name made of parts that are known already.
+ * A name from known parts.
  *
  * @param text names the parts in the error
  *

@@ -11,10 +11,10 @@ const COMPRESSIONS: Readonly<Record<string, TarCompression>> = {
 }
 
 /**
- * Unpacks one layer into `folder`, which must be new and empty, as it arrives: nothing is stored in between.
+ * Unpacks one layer into `folder`, which must be new and empty, streamed: nothing is stored temporarily.
  *
  * *Errors*: those of the registry and of unpacking; {@link RegistryResponseError} for a layer of another form. When
- * the digest turns out wrong at the end, the folder holds what must not be used: unpack into a temporary one.
+ * the digest does not match at the end, the content of the folder must not be used: unpack into a temporary one.
  *
  * @example
  * await installFolder({ target, work }, (folder) => pullLayer(registry, image, layer, folder, { signal }))

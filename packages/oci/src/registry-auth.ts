@@ -7,7 +7,7 @@ import type { RegistryCredentials } from './docker-config.ts'
 import { RegistryResponseError } from './registry-error.ts'
 import type { RegistryExecutor } from './registry-executor.ts'
 
-const TokenAnswer = Type.Object({
+const TokenResponse = Type.Object({
   token: Type.Optional(Type.String()),
   access_token: Type.Optional(Type.String()),
   expires_in: Type.Optional(Type.Number()),
@@ -39,7 +39,7 @@ export class RegistryAuth {
     this.#options = options
   }
 
-  /** The value of the header, or `undefined` when none is wanted. */
+  /** The value of the header, or `undefined` if none is needed. */
   async authorization(signal: AbortSignal): Promise<string | undefined> {
     const { challenge, credentials, clock } = this.#options
     if (credentials?.registryToken !== undefined) return `Bearer ${credentials.registryToken}`
@@ -51,7 +51,7 @@ export class RegistryAuth {
     return `Bearer ${this.#token.value}`
   }
 
-  /** Forgets the token, after the registry refused it. */
+  /** Discards the token, after the registry rejected it. */
   forget(): void {
     this.#token = undefined
   }
@@ -73,8 +73,8 @@ export class RegistryAuth {
       for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
     }
     const authorization = identityToken === undefined ? basic(credentials) : undefined
-    const answer = await executor.json(
-      TokenAnswer,
+    const response = await executor.json(
+      TokenResponse,
       {
         name,
         url,
@@ -83,12 +83,12 @@ export class RegistryAuth {
       },
       signal,
     )
-    const value = answer.token || answer.access_token
-    // A token that cannot stand in a header is none.
+    const value = response.token || response.access_token
+    // A token with characters that are invalid in a header is rejected.
     if (!value || !/^[\x21-\x7e]+$/.test(value))
-      throw new RegistryResponseError(`${name}: ${url.host} answered without a token`)
+      throw new RegistryResponseError(`${name}: ${url.host} responded without a token`)
     secrets.add(value)
-    const lifetimeMs = answer.expires_in === undefined ? DEFAULT_LIFETIME_MS : answer.expires_in * 1_000
+    const lifetimeMs = response.expires_in === undefined ? DEFAULT_LIFETIME_MS : response.expires_in * 1_000
     return { value, expiresAtMs: clock.now() + lifetimeMs - EXPIRY_MARGIN_MS }
   }
 }

@@ -136,7 +136,7 @@ describe('an image', () => {
 })
 
 describe('authentication', () => {
-  it('by password where the registry wants one', async () => {
+  it('by password where the registry requires one', async () => {
     const registry = new FakeRegistry({ origin: ORIGIN, auth: 'basic', account: 'me:password-1' })
     registry.addImage('team/web', '1', [])
     const credentials = account('me', 'password-1')
@@ -161,7 +161,7 @@ describe('authentication', () => {
     expect(registry.tokens.size).toBe(1)
   })
 
-  it('once more with a new token when the old one is refused', async () => {
+  it('again with a new token when the old one is rejected', async () => {
     const registry = new FakeRegistry({ origin: ORIGIN, auth: 'bearer' })
     registry.addImage('team/web', '1', [])
     const own = client(registry)
@@ -194,7 +194,7 @@ describe('authentication', () => {
 describe('mirrors', () => {
   const options = { mirrors: { 'registry.example': ['unreachable.example', 'mirror.example'] } }
 
-  it('are asked first, in order', async () => {
+  it('are tried first, in order', async () => {
     const registry = new FakeRegistry({ origin: 'https://mirror.example' })
     const digest = registry.addImage('team/web', '1', [])
     expect(await client(registry, options).digest('registry.example/team/web:1')).toBe(digest)
@@ -207,7 +207,7 @@ describe('mirrors', () => {
     expect(await client(registry, options).digest('registry.example/team/web:1')).toBe(digest)
   })
 
-  it('are not passed over when they serve something else than the digest says', async () => {
+  it('are an error if their content does not match the digest', async () => {
     const registry = new FakeRegistry({ origin: 'https://mirror.example' })
     const digest = registry.addImage('team/web', '1', [])
     registry.tamper(digest)

@@ -7,7 +7,7 @@ import {
   type OutboundClientOptions,
   openOutbound,
   proxyPasswords,
-  readAnswer,
+  readBody,
   reporter,
   SecretFilter,
   type Sender,
@@ -34,9 +34,9 @@ import { type RegistryCallOptions, RegistrySessions } from './registry-sessions.
 
 /** Options of {@link createRegistryClient}. */
 export interface RegistryClientOptions extends OutboundClientOptions {
-  /** @default none: everything is asked for anonymously */
+  /** @default none: all requests are anonymous */
   readonly credentials?: DockerConfig
-  /** Hosts to ask before a registry, in this order, by the name of the registry. @default none */
+  /** Mirrors to try before a registry, in this order, by the name of the registry. @default none */
   readonly mirrors?: Readonly<Record<string, readonly string[]>>
   /** @default what the environment variables of the process say */
   readonly proxy?: ConfiguredProxy
@@ -52,7 +52,7 @@ export interface RegistryImage {
   readonly manifest: ImageManifest
 }
 
-/** Reads images, and whatever else is stored as one, such as charts. */
+/** Reads images, and other artifacts, such as charts. */
 export interface RegistryClient extends AsyncDisposable {
   /** The digest that pins what `reference` names now. */
   digest(reference: string | ImageReference, options?: RegistryCallOptions): Promise<string>
@@ -68,17 +68,17 @@ export interface RegistryClient extends AsyncDisposable {
   ): Promise<readonly string[]>
   /** The labels of an image. */
   labels(image: RegistryImage, options?: RegistryCallOptions): Promise<Readonly<Record<string, string>>>
-  /** The content of a layer, verified by its digest while it passes; it fails at its end when it is something else. */
+  /** The content of a layer, verified by its digest while it is streamed; it fails at the end if it does not match. */
   blob(
     image: RegistryImage,
     descriptor: Descriptor,
     options?: { readonly signal?: AbortSignal },
   ): AsyncIterable<Uint8Array>
-  /** Closes connections; calls under way are cancelled. */
+  /** Closes connections; calls in progress are cancelled. */
   close(): Promise<void>
 }
 
-/** Manifests and configs beyond this are none. */
+/** Maximum size of manifests and configs. */
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
 
 const TAGS_PER_PAGE = 1_000
@@ -92,7 +92,7 @@ const Config = Type.Object({
 /**
  * Makes a client. Nothing is sent before the first call.
  *
- * *Guarantees*: whatever has a digest is verified by it. No error, log line or report holds a password or a token.
+ * *Guarantees*: everything that has a digest is verified. No error, log line or report contains a password or a token.
  *
  * @example
  * await using registry = createRegistryClient({ credentials, logger })
@@ -151,7 +151,7 @@ class Client implements RegistryClient {
     const { digest } = manifest.config
     return this.#sessions.anywhere(reference, what, options, async (session, signal) => {
       const response = await session.get('registry blob', `blobs/${digest}`, { signal })
-      const bytes = await readAnswer(response, MAX_DOCUMENT_BYTES)
+      const bytes = await readBody(response, MAX_DOCUMENT_BYTES)
       verifyDigest(what, digest, bytes)
       const decoded = decodeJson(Config, bytes)
       if ('problem' in decoded) throw new RegistryResponseError(`${what}: ${decoded.problem}`)
@@ -169,7 +169,7 @@ class Client implements RegistryClient {
       let query: string | undefined = `?n=${TAGS_PER_PAGE}`
       for (let page = 0; query !== undefined && page < MAX_TAG_PAGES; page++) {
         const response = await session.get('registry tags', `tags/list${query}`, { signal })
-        const decoded = decodeJson(TagList, await readAnswer(response, MAX_DOCUMENT_BYTES))
+        const decoded = decodeJson(TagList, await readBody(response, MAX_DOCUMENT_BYTES))
         if ('problem' in decoded) throw new RegistryResponseError(`${what}: ${decoded.problem}`)
         tags.push(...(decoded.value.tags ?? []))
         query = nextPage(headerValue(response.headers, 'link'))
@@ -208,7 +208,7 @@ class Client implements RegistryClient {
     const path = `manifests/${reference.digest ?? reference.tag ?? 'latest'}`
     return this.#sessions.anywhere(reference, what, options, async (session, signal) => {
       const response = await session.get('registry manifest', path, { accept: MANIFEST_ACCEPT, signal })
-      const bytes = await readAnswer(response, MAX_DOCUMENT_BYTES)
+      const bytes = await readBody(response, MAX_DOCUMENT_BYTES)
       if (reference.digest !== undefined) verifyDigest(what, reference.digest, bytes)
       const content = parseManifest(what, bytes, headerValue(response.headers, 'content-type') ?? '')
       return { digest: reference.digest ?? digestOf(bytes), content }

@@ -1,4 +1,4 @@
-/** What can go wrong with a registry, one class per thing a caller may handle. */
+/** Errors of registries, one class per failure that a caller may handle. */
 import type { Refusal } from '@reeve/http'
 
 /** Stable codes of {@link RegistryError}; connections fail with the codes of `HttpError`. */
@@ -10,7 +10,7 @@ export type RegistryErrorCode =
   | 'REGISTRY_REFERENCE'
   | 'REGISTRY_CREDENTIALS'
 
-/** Base of these errors. No message ever holds a password or a token. */
+/** Base of these errors. No message ever contains a password or a token. */
 export abstract class RegistryError extends Error {
   abstract readonly code: RegistryErrorCode
 }
@@ -38,7 +38,7 @@ export class RegistryRefusedError extends RegistryError implements Refusal {
   }
 }
 
-/** The registry answered with something that is not what the distribution specification promises. */
+/** The registry sent a response that the distribution specification does not allow. */
 export class RegistryResponseError extends RegistryError {
   override readonly name = 'RegistryResponseError'
   override readonly code = 'REGISTRY_BAD_RESPONSE'

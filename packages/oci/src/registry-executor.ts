@@ -1,12 +1,12 @@
-/** Sends single requests to registries and their token servers, and turns refusals into errors. */
+/** Sends single requests to registries and their token servers, and turns error responses into exceptions. */
 import {
   decodeJson,
   followRedirects,
   type OutboundRequest,
   type OutboundResponse,
   type RequestHook,
-  readAnswer,
   readBeginning,
+  readBody,
   type SecretFilter,
   type Sender,
 } from '@reeve/http'
@@ -24,7 +24,7 @@ export interface RegistryRequest {
   readonly form?: Readonly<Record<string, string>>
 }
 
-/** What an executor is made of. */
+/** The dependencies of an executor. */
 export interface RegistryExecutorOptions {
   readonly sender: Sender
   readonly clock: Clock
@@ -48,13 +48,13 @@ export class RegistryExecutor {
     this.#options = options
   }
 
-  /** The answer, whatever its status. */
+  /** The response, whatever its status. */
   async send({ name, url, headers, form }: RegistryRequest, signal: AbortSignal) {
     const { sender, clock, onRequest } = this.#options
     const startedAt = clock.now()
     const method = form === undefined ? 'GET' : 'POST'
-    const report = (answer: { readonly status?: number; readonly errorCode?: string }) =>
-      onRequest({ call: name, method, durationMs: clock.now() - startedAt, attempt: 0, ...answer })
+    const report = (response: { readonly status?: number; readonly errorCode?: string }) =>
+      onRequest({ call: name, method, durationMs: clock.now() - startedAt, attempt: 0, ...response })
     try {
       const request: OutboundRequest = {
         method,
@@ -73,15 +73,15 @@ export class RegistryExecutor {
     }
   }
 
-  /** The body of a successful answer, and its content type. */
+  /** The body of a successful response, and its content type. */
   async document(request: RegistryRequest, signal: AbortSignal): Promise<{ bytes: Buffer; contentType: string }> {
     const response = await this.send(request, signal)
     if (response.status !== 200) throw await this.refusal(request.name, response)
     const contentType = headerValue(response.headers, 'content-type') ?? ''
-    return { bytes: await readAnswer(response, MAX_DOCUMENT_BYTES), contentType }
+    return { bytes: await readBody(response, MAX_DOCUMENT_BYTES), contentType }
   }
 
-  /** A successful answer in the shape of `schema`. */
+  /** A successful response in the shape of `schema`. */
   async json<S extends TSchema>(schema: S, request: RegistryRequest, signal: AbortSignal): Promise<Static<S>> {
     const { bytes } = await this.document(request, signal)
     const decoded = decodeJson(schema, bytes)

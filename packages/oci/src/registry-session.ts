@@ -4,7 +4,7 @@ import { parseChallenge } from './challenge.ts'
 import { RegistryAuth, type RegistryAuthOptions } from './registry-auth.ts'
 import { type PlainHttp, registryOrigins } from './registry-host.ts'
 
-/** What a session is made of. */
+/** The dependencies of a session. */
 export interface RegistrySessionOptions extends Omit<RegistryAuthOptions, 'challenge'> {
   /** Host of the registry, or of its mirror. */
   readonly host: string

@@ -15,10 +15,10 @@ export interface RegistryCallOptions {
   readonly timeoutMs?: number
 }
 
-/** What sessions are made of. */
+/** The dependencies of sessions. */
 export interface RegistrySessionsOptions {
   readonly credentials: DockerConfig
-  /** Hosts to ask before a registry, by the name of the registry. */
+  /** Mirrors to try before a registry, by the name of the registry. */
   readonly mirrors: Readonly<Record<string, readonly string[]>>
   readonly plainHttp: PlainHttp
   /** How the token server knows us. */
@@ -31,7 +31,7 @@ export interface RegistrySessionsOptions {
   readonly logger: ClientLogger | undefined
 }
 
-/** What is asked of a session. It must stop when the signal aborts. */
+/** Work in a session. It must stop when the signal aborts. */
 export type SessionWork<T> = (session: RegistrySession, signal: AbortSignal) => Promise<T>
 
 const CALL_TIMEOUT_MS = 60_000
@@ -49,8 +49,8 @@ export class RegistrySessions {
   }
 
   /**
-   * Runs `work` at the mirrors in turn, then at the registry itself, whose failure counts. Only a host that cannot be
-   * reached, fails or does not have the image is passed over: a wrong digest or password never is.
+   * Runs `work` at the mirrors in order, then at the registry itself, whose failure is reported. Only a host that
+   * cannot be reached, fails or does not have the image is passed over: a wrong digest or password never is.
    */
   async anywhere<T>(
     { registry, repository }: Pick<ImageReference, 'registry' | 'repository'>,

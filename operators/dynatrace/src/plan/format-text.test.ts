@@ -92,7 +92,7 @@ describe('a plan as text', () => {
 
   it('says that there is nothing to do', () => {
     const nothing = { ...PLAN, changes: [], tenant: [], findings: [], unchanged: 23 }
-    expect(formatText(nothing)).toBe('No changes. 23 stay as they are.\n')
+    expect(formatText(nothing)).toBe('No changes. 23 are unchanged.\n')
   })
 
   it('does not pretend to be complete after an error', () => {

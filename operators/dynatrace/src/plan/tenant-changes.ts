@@ -27,7 +27,7 @@ interface Row {
   readonly action: TenantChange['action']
   what(body: unknown, id: string): string
   readonly status: number
-  readonly answer: unknown
+  readonly response: unknown
 }
 
 /** Has the form of a token; it goes into a Secret that is never shown. */
@@ -45,7 +45,7 @@ const ROWS: readonly Row[] = [
     action: 'create',
     what: (body) => describeSetting(Array.isArray(body) ? body[0] : body),
     status: 200,
-    answer: [{ code: 200, objectId: KNOWN_AFTER_APPLY }],
+    response: [{ code: 200, objectId: KNOWN_AFTER_APPLY }],
   },
   {
     method: 'PUT',
@@ -53,16 +53,16 @@ const ROWS: readonly Row[] = [
     action: 'change',
     what: (body) => describeSetting(body),
     status: 200,
-    answer: { code: 200 },
+    response: { code: 200 },
   },
-  { method: 'DELETE', path: SETTING, action: 'remove', what: (_, id) => `setting ${id}`, status: 204, answer: '' },
+  { method: 'DELETE', path: SETTING, action: 'remove', what: (_, id) => `setting ${id}`, status: 204, response: '' },
   {
     method: 'POST',
     path: /\/v2\/activeGateTokens$/,
     action: 'create',
     what: (body) => `ActiveGate token ${textAt(body, 'name')}`,
     status: 201,
-    answer: { id: 'dt0g02.PLANNED', token: TOKEN },
+    response: { id: 'dt0g02.PLANNED', token: TOKEN },
   },
   {
     method: 'POST',
@@ -70,7 +70,7 @@ const ROWS: readonly Row[] = [
     action: 'create',
     what: (body) => `EdgeConnect ${textAt(body, 'name')} and its OAuth client`,
     status: 201,
-    answer: {
+    response: {
       id: KNOWN_AFTER_APPLY,
       oauthClientId: KNOWN_AFTER_APPLY,
       oauthClientSecret: KNOWN_AFTER_APPLY,
@@ -83,7 +83,7 @@ const ROWS: readonly Row[] = [
     action: 'change',
     what: (body) => `EdgeConnect ${textAt(body, 'name')}`,
     status: 200,
-    answer: {},
+    response: {},
   },
   {
     method: 'DELETE',
@@ -91,7 +91,7 @@ const ROWS: readonly Row[] = [
     action: 'remove',
     what: (_, id) => `EdgeConnect with the id ${id}`,
     status: 204,
-    answer: '',
+    response: '',
   },
 ]
 
@@ -108,7 +108,7 @@ export function foresee({ method, url, body }: OutboundRequest): ForeseenChange 
     const match = row.method === method ? row.path.exec(url.pathname) : null
     if (match === null) continue
     const what = row.what(body === undefined ? undefined : JSON.parse(String(body)), decodeURIComponent(match[1] ?? ''))
-    return { change: { action: row.action, what, tenant: url.host }, status: row.status, body: row.answer }
+    return { change: { action: row.action, what, tenant: url.host }, status: row.status, body: row.response }
   }
   return undefined
 }

@@ -1,6 +1,6 @@
 /** Between the operator and tenants: forwards reads, and records changes instead of sending them. */
 
-import { type OutboundRequest, type OutboundResponse, readAnswer, type Sender } from '@reeve/http'
+import { type OutboundRequest, type OutboundResponse, readBody, type Sender } from '@reeve/http'
 import { isRecord } from '@reeve/kube'
 import { KNOWN_AFTER_APPLY } from '@reeve/plan'
 import { KUBERNETES_SCHEMA } from '../tenant/client/settings-objects.ts'
@@ -54,7 +54,7 @@ export class TenantWatch {
     const { url } = request
     if (isAboutAnnounced(url)) {
       // Nothing is set yet for what does not exist yet; what holds for the tenant will hold for it.
-      if (!url.pathname.endsWith('/effectiveValues')) return answer(url, 200, { items: [], totalCount: 0 })
+      if (!url.pathname.endsWith('/effectiveValues')) return jsonResponse(url, 200, { items: [], totalCount: 0 })
       const asked = new URL(url)
       asked.searchParams.set('scope', 'environment')
       return this.#ask(sender, { ...request, url: asked })
@@ -69,10 +69,10 @@ export class TenantWatch {
   async #findAnnounced(sender: Sender, request: OutboundRequest, label: string): Promise<OutboundResponse> {
     const response = await this.#ask(sender, request)
     if (response.status !== 200) return response
-    const found: unknown = JSON.parse((await readAnswer(response)).toString())
+    const found: unknown = JSON.parse((await readBody(response)).toString())
     const isKnown = isRecord(found) && Array.isArray(found.items) && found.items.length > 0
     const items = [{ scope: KNOWN_AFTER_APPLY, value: { label } }]
-    return answer(request.url, 200, isKnown ? found : { items })
+    return jsonResponse(request.url, 200, isKnown ? found : { items })
   }
 
   async #ask(sender: Sender, request: OutboundRequest): Promise<OutboundResponse> {
@@ -90,7 +90,7 @@ export class TenantWatch {
     // Every round requests again what a tenant does not have.
     this.#changes.set(`${change.tenant} ${change.action} ${change.what}`, change)
     this.#remember(request)
-    return answer(request.url, status, body)
+    return jsonResponse(request.url, status, body)
   }
 
   #remember({ url, body }: OutboundRequest): void {
@@ -106,7 +106,7 @@ const isAboutAnnounced = ({ searchParams }: URL): boolean =>
 const isClusterSearch = ({ searchParams }: URL): boolean =>
   searchParams.get('schemaIds') === KUBERNETES_SCHEMA && (searchParams.get('filter') ?? '').includes('clusterId')
 
-function answer(url: URL, status: number, body: unknown): OutboundResponse {
+function jsonResponse(url: URL, status: number, body: unknown): OutboundResponse {
   const text = body === '' ? '' : JSON.stringify(body)
   return { status, headers: { 'content-type': 'application/json' }, url, body: once(text) }
 }

@@ -9,10 +9,10 @@ import { ALL_MODULES } from '../api/validation/modules.ts'
 import { clusterLookups } from './cluster-lookups.ts'
 import { validationPath, validationRoutes } from './validate.ts'
 
-type Answer = { readonly status: number; readonly body: object } | 'silence'
+type Response = { readonly status: number; readonly body: object } | 'silence'
 
 /** A cluster that answers by path; what it does not know is not found. */
-function setUp(answers: Readonly<Record<string, Answer>>, everything?: Answer) {
+function setUp(answers: Readonly<Record<string, Response>>, everything?: Response) {
   const clock = new SimulatedClock()
   const asked: string[] = []
   const warnings: string[] = []

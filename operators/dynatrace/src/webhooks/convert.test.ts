@@ -12,7 +12,7 @@ async function review(desiredAPIVersion: string, ...objects: object[]) {
   const request = { uid: 'uid-1', desiredAPIVersion, objects }
   const body = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', request }
   // The answer is JSON whose shape the tests say themselves.
-  return (await convertRoute().answer(body, new AbortController().signal)) as {
+  return (await convertRoute().respond(body, new AbortController().signal)) as {
     readonly response: { readonly uid: string; readonly result: object; readonly convertedObjects: readonly object[] }
   }
 }

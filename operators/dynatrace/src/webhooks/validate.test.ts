@@ -6,7 +6,7 @@ import { lookups, unreachable } from '../api/testing/lookups.ts'
 import type { Lookups } from '../api/validation/rule.ts'
 import { validationPath, validationRoutes } from './validate.ts'
 
-interface Answer {
+interface Response {
   readonly uid: string
   readonly allowed: boolean
   readonly status?: { readonly code: number; readonly reason: string; readonly message: string }
@@ -24,7 +24,7 @@ interface Review {
 }
 
 /** What the webhook of the object's kind says. */
-async function review({ version, answers = lookups(), ...request }: Review): Promise<Answer> {
+async function review({ version, answers = lookups(), ...request }: Review): Promise<Response> {
   const { kind, apiVersion } = (request.object ?? request.oldObject) as KubeObject
   const own = version ?? apiVersion.split('/')[1] ?? ''
   const router = new WebhookRouter(validationRoutes(() => answers))
@@ -43,7 +43,7 @@ async function review({ version, answers = lookups(), ...request }: Review): Pro
   }
   // The answer is JSON whose shape the tests say themselves.
   const { response } = (await router.handle(validationPath(own, kind), structuredClone(body))) as {
-    readonly response: Answer
+    readonly response: Response
   }
   return response
 }

@@ -142,7 +142,7 @@ describe('plan with a kubeconfig', () => {
     expect(changes).toEqual(JSON.parse(full.stdout).changes)
     expect(findings).toContainEqual({
       severity: 'note',
-      message: expect.stringMatching(/could not be asked about .* and \d+ more by a dry run/),
+      message: expect.stringMatching(/could not validate .* and \d+ more by a dry run/),
     })
   })
 

@@ -39,7 +39,7 @@ beforeEach(async () => {
     authorization: 'AlwaysAllow',
     controllers: false,
     callWebhook: ({ url, review, signal }) =>
-      new URL(url).pathname === route.path ? route.answer(review, signal) : undefined,
+      new URL(url).pathname === route.path ? route.respond(review, signal) : undefined,
   })
   const send = async (request: TransportRequest) => {
     if (request.method === 'GET') return cluster.handle(request)

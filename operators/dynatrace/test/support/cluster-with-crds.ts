@@ -37,7 +37,7 @@ export async function clusterWithCrds(): Promise<ClusterWithCrds> {
     authorization: 'AlwaysAllow',
     controllers: false,
     callWebhook: ({ url, review, signal }) =>
-      new URL(url).pathname === route.path ? route.answer(review, signal) : undefined,
+      new URL(url).pathname === route.path ? route.respond(review, signal) : undefined,
   })
   const transport = { send: (request: TransportRequest) => cluster.handle(request), close: () => cluster.stop() }
   const client = createClient({ transport })

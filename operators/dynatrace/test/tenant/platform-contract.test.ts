@@ -1,7 +1,7 @@
 /** EdgeConnect calls against the simulated platform. */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type ScriptedAnswer, ScriptedSender } from '@reeve/http/testing'
+import { type ScriptedResponse, ScriptedSender } from '@reeve/http/testing'
 import { SimulatedClock } from '@reeve/runtime/testing'
 import { describe, expect, it } from 'vitest'
 import { createPlatformClient } from '../../src/tenant/client/platform/platform-client.ts'
@@ -198,7 +198,7 @@ it('contacts the API directly even when the process has a proxy', async () => {
   await new Promise((resolve) => proxy.close(resolve))
 })
 
-function scripted(answers: readonly ScriptedAnswer[], more: object = {}) {
+function scripted(answers: readonly ScriptedResponse[], more: object = {}) {
   const sender = new ScriptedSender(...answers)
   const client = createPlatformClient({
     apiServer: 'tenant.example',
@@ -211,11 +211,11 @@ function scripted(answers: readonly ScriptedAnswer[], more: object = {}) {
   return { client, sender }
 }
 
-function token(expiresIn: number | string = 300, value = 'access-1'): ScriptedAnswer {
+function token(expiresIn: number | string = 300, value = 'access-1'): ScriptedResponse {
   const body = { access_token: value, token_type: 'bearer', expires_in: expiresIn }
   return { status: 200, body: JSON.stringify(body) }
 }
 
-function list(edgeConnects: readonly object[] = []): ScriptedAnswer {
+function list(edgeConnects: readonly object[] = []): ScriptedResponse {
   return { status: 200, body: JSON.stringify({ edgeConnects, totalCount: edgeConnects.length }) }
 }

@@ -5,7 +5,7 @@ import { broken } from '@reeve/fuzz'
 import fc, { type Arbitrary } from 'fast-check'
 import { scratchFolder } from '../../src/testing/scratch-folder.ts'
 
-/** Small, so that a bomb is one early. */
+/** Small, so that bombs are detected early. */
 export const LIMITS = { maxEntries: 200, maxTotalBytes: 1024 * 1024, maxRatio: 50 }
 
 /** Names that lead where they should not, or collide. */
@@ -30,7 +30,7 @@ export const hostileName: Arbitrary<string> = fc.constantFrom(
   'A',
 )
 
-/** Unpacks into a new folder and looks whether anything came to lie, or leads, outside. */
+/** Unpacks into a new folder and checks that nothing lies, or points, outside. */
 export async function nothingEscaped<T>(unpack: (folder: string) => Promise<T>): Promise<T> {
   await using scratch = await scratchFolder()
   const result = await unpack(scratch.target)
@@ -45,7 +45,7 @@ async function requireInside(folder: string, root: string): Promise<void> {
     const path = join(folder, name)
     const status = await lstat(path)
     if (status.isSymbolicLink()) {
-      // A link to something that is not there leads nowhere; what matters is where it would lead.
+      // A dangling link is checked by where it would point.
       const target = await realpath(path).catch(() => join(root, 'nowhere'))
       if (!target.startsWith(root)) throw broken('links lead inside the folder', name, await readlink(path))
     } else if (status.isDirectory()) await requireInside(path, root)

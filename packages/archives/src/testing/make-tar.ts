@@ -1,4 +1,4 @@
-/** Makes tar archives for tests, block by block, so that they may be as harmful as a test wants. */
+/** Creates tar archives for tests, block by block, so that they may be malicious. */
 import { gzipSync } from 'node:zlib'
 import { Header, type HeaderData } from 'tar'
 

@@ -1,4 +1,4 @@
-/** Makes ZIPs for tests, honest and otherwise. */
+/** Creates ZIPs for tests, valid and malicious. */
 import { writeFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { ZipFile } from 'yazl'
@@ -12,7 +12,7 @@ export interface ZipEntry {
   readonly isCompressed?: boolean
 }
 
-/** Writes a ZIP with these entries, whatever their names: the library refuses harmful ones, so they are patched in. */
+/** Writes a ZIP with these entries, with any names: the library rejects malicious ones, so they are patched in. */
 export async function makeZip(path: string, entries: readonly ZipEntry[]): Promise<void> {
   const zip = new ZipFile()
   const renames: [Buffer, Buffer][] = []

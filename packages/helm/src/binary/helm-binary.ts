@@ -1,6 +1,6 @@
 /** A helm that was found and whose version is known. */
 
-/** The manager of every field that helm writes, whatever the name of its executable. */
+/** The manager of every field that helm writes, regardless of the name of its executable. */
 export const HELM_FIELD_MANAGER = 'helm'
 
 /** An executable and what it is. */

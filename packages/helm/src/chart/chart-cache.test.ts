@@ -21,21 +21,21 @@ async function sizeOf(path: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
 }
 
-/** Makes it look as if a file had last been used so long ago. */
+/** Sets the time when a file was last used. */
 async function age(bytes: Buffer, minutes: number): Promise<void> {
   const then = new Date(Date.now() - minutes * 60_000)
   await utimes(join(archives(), `${digestOf(bytes).slice(7)}.tgz`), then, then)
 }
 
 describe('ChartCache', () => {
-  it('gives back what it keeps, also to another process', async () => {
+  it('returns what it stores, also to another process', async () => {
     const path = await new ChartCache(folder).store(archive('a'))
     const found = await new ChartCache(folder).find(digestOf(archive('a')))
     expect(found).toEqual({ path, bytes: archive('a') })
     expect(await new ChartCache(folder).find(digestOf(archive('b')))).toBeUndefined()
   })
 
-  it('lets those go first that were used least recently', async () => {
+  it('evicts the least recently used ones first', async () => {
     const cache = new ChartCache(folder, { maxBytes: 100 })
     await cache.store(archive('a'))
     await cache.store(archive('b'))
@@ -67,7 +67,7 @@ describe('ChartCache', () => {
     )
   })
 
-  it('keeps within its size when many store at once', async () => {
+  it('keeps within its size when many store concurrently', async () => {
     const caches = [new ChartCache(folder, { maxBytes: 100 }), new ChartCache(folder, { maxBytes: 100 })]
     await Promise.all([...'abcdefghij'].map((letter, index) => caches[index % 2]?.store(archive(letter))))
     await caches[0]?.store(archive('z'))
@@ -87,7 +87,7 @@ describe('ChartCache', () => {
     expect(await readFile(path)).toEqual(archive('a'))
   })
 
-  it('removes what a crash left behind, and leaves files alone that may still be written', async () => {
+  it('removes leftovers of a crash, but not files that may still be written', async () => {
     const cache = new ChartCache(folder)
     await cache.store(archive('a'))
     const [old, young] = [join(archives(), 'x.tgz.1.tmp'), join(archives(), 'x.tgz.2.tmp')]
@@ -100,7 +100,7 @@ describe('ChartCache', () => {
     expect(names).toContain('x.tgz.2.tmp')
   })
 
-  it('remembers what sources answered, and forgets what it cannot read', async () => {
+  it('remembers responses of sources, and discards unreadable entries', async () => {
     const cache = new ChartCache(folder)
     const digest = digestOf(archive('a'))
     await cache.remember('some source', { digest })

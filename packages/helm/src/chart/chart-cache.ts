@@ -1,4 +1,4 @@
-/** Chart archives on disk, named by their content, within a size; and what sources last answered. */
+/** Chart archives on disk, named by their content, within a size limit; and the last responses of sources. */
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
@@ -9,21 +9,21 @@ import { DEFAULT_CACHE_BYTES } from '../defaults.ts'
 import { ChartInvalidError } from '../errors.ts'
 import { textAt } from '../json-shape.ts'
 
-/** Answers of so many sources are remembered. */
+/** How many sources have their last response remembered. */
 const MAX_ANSWERS = 1_000
 
 /** A temporary file that is older than this was left behind by a crash. */
 const ABANDONED_AFTER_MS = 3_600_000
 
 /** What a source last said. */
-export interface RememberedAnswer {
+export interface SourceAnswer {
   /** Of the archive. */
   readonly digest: string
 }
 
 /**
  * *Guarantees*: a file appears complete or not at all, so several processes may share a folder and any of them may crash.
- * Contents are checked against their name whenever they are read: a damaged file is as good as absent. After every
+ * Contents are checked against their name whenever they are read: a damaged file counts as absent. After every
  * `store` the archives take no more than `maxBytes`; those used least recently go first.
  *
  * *Caveats*: with several processes, one may remove what another is about to give to Helm, which then does not find the
@@ -58,9 +58,7 @@ export class ChartCache {
   /** Keeps an archive and returns its path. */
   async store(bytes: Uint8Array): Promise<string> {
     if (bytes.length > this.#maxBytes) {
-      throw new ChartInvalidError(
-        `a chart of ${bytes.length} bytes does not fit into a cache of ${this.#maxBytes} bytes`,
-      )
+      throw new ChartInvalidError(`a chart of ${bytes.length} bytes exceeds a cache of ${this.#maxBytes} bytes`)
     }
     const path = this.#pathOf(digestOf(bytes))
     await replaceFile(this.#archives, path, bytes)
@@ -68,15 +66,15 @@ export class ChartCache {
     return path
   }
 
-  /** Remembers what the source named `key` answered. */
-  async remember(key: string, answer: RememberedAnswer): Promise<void> {
+  /** Stores the response of the source named `key`. */
+  async remember(key: string, answer: SourceAnswer): Promise<void> {
     await replaceFile(this.#answers, this.#answerPath(key), JSON.stringify(answer))
     const known = await filesOf(this.#answers)
     for (const { path } of known.slice(0, Math.max(0, known.length - MAX_ANSWERS))) await rm(path, { force: true })
   }
 
-  /** What the source named `key` last answered. */
-  async recall(key: string): Promise<RememberedAnswer | undefined> {
+  /** The last response of the source named `key`. */
+  async recall(key: string): Promise<SourceAnswer | undefined> {
     const text = await readFile(this.#answerPath(key), 'utf8').catch(absent)
     if (text === undefined) return undefined
     try {
@@ -84,7 +82,7 @@ export class ChartCache {
       const digest = isRecord(answer) ? textAt(answer, 'digest') : undefined
       return digest === undefined || !/^sha256:[0-9a-f]{64}$/.test(digest) ? undefined : { digest }
     } catch {
-      // A file that a full disk cut off is as good as absent.
+      // A file that was truncated by a full disk counts as absent.
       return undefined
     }
   }
@@ -133,7 +131,7 @@ async function filesOf(folder: string) {
   return files.sort((a, b) => a.usedAt - b.usedAt)
 }
 
-/** For files that may be gone: another process shares the folder. Everything else is passed on. */
+/** For files that may not exist: another process shares the folder. Everything else is passed on. */
 function absent(error: unknown): undefined {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
   throw error

@@ -1,6 +1,6 @@
 /**
  * Finds what Helm applies before everything else when it installs a chart: the files in the `crds` folders of the chart and
- * its subcharts. Whatever they hold is applied, custom resource definitions or not.
+ * its subcharts. Everything in them is applied, custom resource definitions or not.
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, posix, relative } from 'node:path'

@@ -7,7 +7,7 @@ import {
   HttpTooLargeError,
   Outbound,
   type OutboundRequest,
-  readAnswer,
+  readBody,
   type Sender,
 } from '@reeve/http'
 import { RegistryError, RegistryRefusedError, DigestMismatchError as WrongContentError } from '@reeve/oci'
@@ -71,7 +71,7 @@ export async function download(sender: Sender, options: Download): Promise<Buffe
     const headers = { ...(authorization !== undefined && { authorization }) }
     const request: OutboundRequest = { method: 'GET', url, headers, signal }
     const response = await followRedirects(sender, request, { authorizationFor: 'same-host' })
-    if (response.status === 200) return await readAnswer(response, maxBytes)
+    if (response.status === 200) return await readBody(response, maxBytes)
     throw refusal(what, response.url.host, response.status)
   } catch (error) {
     signal.throwIfAborted()
@@ -81,7 +81,7 @@ export async function download(sender: Sender, options: Download): Promise<Buffe
 
 /**
  * The error of a chart for one of the HTTP or registry client: not found, refused, invalid, another content, or
- * unreachable, which alone lets the cache help out. Any other error stays what it is.
+ * unreachable, the only case in which the cache is used. Any other error is rethrown.
  */
 export function asChartError(what: string, error: unknown): unknown {
   if (error instanceof RegistryRefusedError) return refusal(what, error.message, error.status, error)

@@ -43,7 +43,7 @@ export interface UrlSource extends RemoteSource {
 /** A chart of a repository with an `index.yaml`. */
 export interface RepositorySource extends RemoteSource {
   readonly type: 'repository'
-  /** Address of the folder that holds `index.yaml`. */
+  /** Address of the folder of `index.yaml`. */
   readonly url: string
   readonly chart: string
   /** A version or a range, such as `^1.2`. Empty or absent: the newest release by semantic version. */
@@ -75,7 +75,7 @@ export interface ResolvedChart {
   readonly digest: string
   /** The bytes were here already: because they are pinned, or because the source could not be reached. */
   readonly fromCache: boolean
-  /** Why the source could not be asked; absent when it was, or need not be. Worth telling the user. */
+  /** Why the source could not be reached; absent if it was, or was not needed. Show it to users. */
   readonly sourceFailure?: Error
   /** Where it came from, for messages; without credentials. */
   readonly source: string
@@ -84,14 +84,14 @@ export interface ResolvedChart {
 /** Options of {@link ChartResolver.resolve}. */
 export interface ResolveChartOptions {
   readonly signal?: AbortSignal
-  /** For everything that a source is asked. @default 60_000 */
+  /** Timeout of each request to a source. @default 60_000 */
   readonly timeoutMs?: number
 }
 
-/** Turns a source into a chart on this machine. */
+/** Fetches a chart from its source. */
 export interface ChartResolver {
   /**
-   * The chart, from its source or, when that cannot be reached, as it was last seen.
+   * The chart, from its source or, when that cannot be reached, from the cache.
    *
    * *Errors*: `ChartNotFoundError`, `ChartRefusedError`, `ChartInvalidError`, `DigestMismatchError`; and
    * `ChartUnreachableError` when neither the source nor the cache can help.

@@ -1,4 +1,4 @@
-/** Turns chart sources into charts on this machine. */
+/** Fetches charts from their sources. */
 
 import { access, readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -13,7 +13,7 @@ import { type FetchChartOptions, fetchChart, type RemoteChartSource } from './fe
 import { type ArchiveLimits, inspectArchive } from './inspect-chart.ts'
 import { inspectDirectory } from './inspect-directory.ts'
 
-/** How many resolved charts are remembered. */
+/** How many resolved charts are cached. */
 const MAX_FRESH = 200
 
 /** Options of {@link ChartStore}. */
@@ -24,7 +24,7 @@ export interface ChartStoreOptions extends ArchiveLimits {
   readonly maxChartBytes?: number
   /** Most bytes of a repository's index. @default 8_388_608 */
   readonly maxIndexBytes?: number
-  /** How long a resolved chart is used without asking its source; 0 asks every time. @default 30_000 */
+  /** How long a resolved chart is used without a request to its source; 0 sends one every time. @default 30_000 */
   readonly freshMs?: number
   /** Accept `http:`, for registries and repositories on this machine. @default false */
   readonly allowPlainHttp?: boolean
@@ -42,8 +42,8 @@ interface Fresh {
 /**
  * A {@link ChartResolver} with a cache on disk. Several processes may share its folder.
  *
- * Callers that ask for the same chart at the same time share one request. An archive that is pinned by its digest and
- * cached is used without asking anybody.
+ * Callers that request the same chart at the same time share one request. An archive that is pinned by its digest and
+ * cached is used without a request.
  *
  * @example
  * const charts = new ChartStore('/var/cache/charts')
@@ -69,7 +69,7 @@ export class ChartStore implements ChartResolver {
     return this.#share(source, options)
   }
 
-  /** One question for all who ask the same at the same time. It is not any single caller's to cancel. */
+  /** One request, shared by concurrent callers. No single caller can cancel it. */
   async #share(source: RemoteChartSource, options: ResolveChartOptions): Promise<ResolvedChart> {
     const { freshMs = defaults.DEFAULT_FRESH_MS } = this.#options
     // Credentials are part of the question: what one may see, another may not. Only their digest is kept.
@@ -139,7 +139,7 @@ export class ChartStore implements ChartResolver {
 
   async #fromDirectory(path: string): Promise<ResolvedChart> {
     const { metadata, digest } = await inspectDirectory(path)
-    // Helm runs in a folder of its own: a path from here would lead nowhere there.
+    // Helm runs in its own folder: a relative path would not resolve there.
     return { path: resolve(path), ...metadata, digest, fromCache: false, source: path }
   }
 

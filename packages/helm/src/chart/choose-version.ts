@@ -3,7 +3,7 @@ import semver from 'semver'
 
 /**
  * The newest of `versions` that `wanted` allows: an exact version, a range, or nothing for the newest release. A
- * pre-release is chosen only when it is asked for. Anything but semantic versions is ignored.
+ * pre-release is chosen only when it is requested. Anything but semantic versions is ignored.
  */
 export function chooseVersion(versions: readonly string[], wanted: string | undefined): string | undefined {
   const exact = wanted === undefined ? undefined : versions.find((version) => version === wanted)

@@ -1,4 +1,4 @@
-/** Asks a source on the network for a chart. */
+/** Fetches a chart from a remote source. */
 import type { Sender } from '@reeve/http'
 import { digestOf } from '@reeve/oci'
 import semver from 'semver'
@@ -14,7 +14,7 @@ import { findInIndex } from './repository-index.ts'
 /** A source on the network. */
 export type RemoteChartSource = UrlSource | RepositorySource | OciSource
 
-/** How to ask. */
+/** Options of a request. */
 export interface FetchChartOptions {
   readonly isPlainHttpAllowed: boolean
   readonly env: Readonly<Record<string, string | undefined>>
@@ -22,11 +22,11 @@ export interface FetchChartOptions {
   readonly maxChartBytes: number
   readonly maxIndexBytes: number
   readonly limits: ArchiveLimits
-  /** Bytes that are here already; asked before they are fetched. */
+  /** Cached bytes, checked before a download. */
   readonly find: (digest: string) => Promise<Buffer | undefined>
 }
 
-/** An archive that was checked: it is a chart, and the one that was asked for. */
+/** An archive that was checked: it is a chart, and the requested one. */
 export interface FetchedChart {
   readonly bytes: Buffer
   readonly digest: string
@@ -88,7 +88,7 @@ async function fromRepository(
   const url = URL.parse(entry.url, base.href)
   if (url === null) throw new ChartInvalidError(`${what}: index.yaml has an address that is not a URL`)
   const expected = { name: source.chart, version: entry.version, ...(digest !== undefined && { digest }) }
-  // The index may point anywhere; credentials are for the repository alone.
+  // The index may point anywhere; credentials are sent only to the repository.
   const authorization = url.origin === base.origin ? authorizationOf(source) : {}
   const request = { what, url, maxBytes: maxChartBytes, signal, ...authorization }
   return complete(what, expected, () => download(sender, request), options)
@@ -110,10 +110,10 @@ async function complete(
   const metadata = await inspectArchive(bytes, what, options.limits)
   const { name, version } = metadata
   if (expected.name !== undefined && expected.name !== name) {
-    throw new ChartInvalidError(`${what}: the archive holds the chart ${name}, not ${expected.name}`)
+    throw new ChartInvalidError(`${what}: the archive contains the chart ${name}, not ${expected.name}`)
   }
   if (expected.version !== undefined && semver.compareBuild(expected.version, version) !== 0) {
-    throw new ChartInvalidError(`${what}: the archive holds version ${version}, not ${expected.version}`)
+    throw new ChartInvalidError(`${what}: the archive contains version ${version}, not ${expected.version}`)
   }
   return { bytes, digest, metadata, wasKnown: known !== undefined }
 }
@@ -129,7 +129,7 @@ function parseUrl(text: string, what: string): URL {
   const url = URL.parse(text)
   if (url === null) throw new ChartInvalidError(`${what} is not a URL`)
   if (url.username !== '' || url.password !== '') {
-    throw new ChartInvalidError(`${what}: credentials belong into a Secret, not into the address`)
+    throw new ChartInvalidError(`${what}: credentials belong in a Secret, not in the address`)
   }
   return url
 }

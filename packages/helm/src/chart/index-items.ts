@@ -1,6 +1,6 @@
 /**
  * Cuts the versions of one chart out of an `index.yaml` without parsing the rest. Parsing YAML takes seconds per MiB, an
- * index of a busy repository has several, and all that time nothing else happens in this process: no lease is renewed.
+ * index of a busy repository has several, and it would block the event loop: no lease could be renewed.
  */
 
 /** One version of a chart. */

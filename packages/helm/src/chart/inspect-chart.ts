@@ -48,7 +48,7 @@ export async function inspectArchive(
   let files = 0
   const parser = new Parser({
     // The parser tolerates these; archives that Helm packs never cause them.
-    onwarn: (_code, message) => problems.push(`is not a sound tar archive (${message})`),
+    onwarn: (_code, message) => problems.push(`is not a valid tar archive (${message})`),
     onReadEntry(entry) {
       files++
       if (files > maxFiles) problems.push(`has more than ${maxFiles} files`)

@@ -10,7 +10,7 @@ import { parseMetadata } from './inspect-chart.ts'
 /** What a folder is. */
 export interface InspectedDirectory {
   readonly metadata: ChartMetadata
-  /** Over paths and contents, in order of paths; not the digest of any archive made from it. */
+  /** Over paths and contents, in order of paths; not the digest of any archive of it. */
   readonly digest: string
 }
 

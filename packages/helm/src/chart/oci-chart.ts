@@ -18,10 +18,10 @@ import { chooseVersion, isExactVersion } from './choose-version.ts'
 
 const CHART_LAYER_TYPES = ['application/vnd.cncf.helm.chart.content.v1.tar+gzip', 'application/tar+gzip']
 
-/** A source that fails is asked again by whoever needs the chart, with the cache in the meantime. */
+/** Callers retry a source that fails, and use the cache meanwhile. */
 const NO_RETRIES = { maxRetries: 0, baseDelayMs: 0, maxDelayMs: 0, maxRetryAfterMs: 0 }
 
-/** How to ask. */
+/** Options of a request. */
 export interface OciOptions {
   readonly sender: Sender
   /** The chart, for errors. */
@@ -80,7 +80,9 @@ async function versionOf(
   const versions = (await tags()).map((tag) => tag.replaceAll('_', '+'))
   const version = chooseVersion(versions, wanted)
   if (version !== undefined) return version
-  throw new ChartNotFoundError(`${what}: no version matches "${wanted ?? ''}" (pre-releases must be named)`)
+  throw new ChartNotFoundError(
+    `${what}: no version matches "${wanted ?? ''}" (pre-releases must be requested explicitly)`,
+  )
 }
 
 async function pullLayer(
@@ -88,7 +90,7 @@ async function pullLayer(
   { image, layer, maxBytes }: { readonly image: RegistryImage; readonly layer: Descriptor; readonly maxBytes: number },
   { what, signal }: OciOptions,
 ): Promise<Buffer> {
-  // Whatever comes is cut off at the size that the manifest announces.
+  // The content is limited to the size in the manifest.
   if (layer.size > maxBytes) throw new ChartInvalidError(`${what} is larger than ${maxBytes} bytes`)
   const chunks: Uint8Array[] = []
   for await (const chunk of registry.blob(image, layer, { signal })) chunks.push(chunk)

@@ -34,7 +34,7 @@ entries:
 generated: "2026-01-01T00:00:00Z"
 `
 
-/** The same by hand: lists further in, flow mappings. */
+/** The same, handwritten: lists further in, flow mappings. */
 const handwritten = `entries:
   web:
   - {version: 1.0.0, urls: [web-1.0.0.tgz], digest: ${digest}}
@@ -70,7 +70,7 @@ describe.each([
   ['written by hand', handwritten],
   ['in JSON', json],
 ])('findInIndex in an index %s', (_what, index) => {
-  it('finds address and digest of the version that is wanted', () => {
+  it('finds address and digest of the version that is requested', () => {
     const expected = { version: '1.0.0', url: 'web-1.0.0.tgz', digest: `sha256:${digest}` }
     expect(findInIndex(index, 'web', '1.0.0', 'it')).toEqual(expected)
     expect(findInIndex(index, 'web', '~1.2', 'it')).toEqual({

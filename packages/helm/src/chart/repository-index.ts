@@ -36,7 +36,7 @@ export function findInIndex(index: string, chart: string, wanted: string | undef
   )
   if (version === undefined) {
     throw new ChartNotFoundError(
-      `${what}: no version of ${chart} matches "${wanted ?? ''}" (pre-releases must be named)`,
+      `${what}: no version of ${chart} matches "${wanted ?? ''}" (pre-releases must be requested explicitly)`,
     )
   }
   const fields = rows.find((row) => row.version === version)?.read() ?? {}
@@ -89,7 +89,7 @@ function parseYaml(text: string, what: string): unknown {
 
 function asObject(value: unknown, what: string): JsonRecord {
   if (isRecord(value)) return value
-  throw new ChartInvalidError(`${what}: index.yaml has something else where a mapping is expected`)
+  throw new ChartInvalidError(`${what}: index.yaml does not have a mapping where one is expected`)
 }
 
 function isJson(text: string): boolean {

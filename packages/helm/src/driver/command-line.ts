@@ -7,7 +7,7 @@ import type { DeployOptions } from './helm-driver.ts'
 /** Which flags are understood. */
 export type HelmMajor = 3 | 4
 
-/** Helm's own limit: `sh.helm.release.v1.<name>.v<revision>` has to fit into a name. */
+/** Helm's own limit: `sh.helm.release.v1.<name>.v<revision>` must be a valid name. */
 const MAX_RELEASE_NAME_LENGTH = 53
 
 const RELEASE_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
@@ -45,7 +45,7 @@ export function checkRevision(revision: number): void {
 }
 
 /**
- * How long Helm may wait, within a deadline for the whole command. Helm has to give up first: it then records the
+ * How long Helm may wait, within a deadline for the whole command. Helm must time out first: it then records the
  * failure, while a killed helm leaves the release pending. Undoing a failure may take as long again.
  */
 export function helmTimeout(timeoutMs: number, mayWaitTwice: boolean): string {

@@ -1,4 +1,4 @@
-/** Runs one helm command within its limits, and turns a bad end into a typed error. */
+/** Runs one helm command within its limits, and turns a failure into a typed error. */
 import type { ClientLogger, Clock, ClusterConfig } from '@reeve/kube'
 import { BadHelmOutputError, HelmMissingError, HelmTimeoutError } from '../errors.ts'
 import type { ProcessOutcome, RunProcess } from '../process/process-runner.ts'
@@ -30,9 +30,9 @@ export interface HelmCommand {
   readonly what: string
   readonly args: readonly string[]
   readonly timeoutMs: number
-  /** Sent by standard input: command lines and files can be read by others. */
+  /** Sent by standard input: command lines and files can be read by other processes. */
   readonly values?: HelmValues
-  /** All of them, not only those that look like secrets. */
+  /** All of them, not only the obviously secret ones. */
   readonly valuesAreSecret?: boolean
 }
 

@@ -19,8 +19,8 @@ export interface HelmCallOptions {
   /** Ends the call and every process it started; rejects with the signal's reason. */
   readonly signal?: AbortSignal
   /**
-   * How long the call may take, waiting for its turn not included. @default 60_000, or 300_000 for what changes
-   * releases
+   * How long the call may take, not including the time in the queue. @default 60_000, or 300_000 for commands that
+   * change something releases
    */
   readonly timeoutMs?: number
   /** Texts that must not appear in errors and logs, besides what is recognised anyway. */
@@ -51,9 +51,9 @@ export interface DeployOptions extends ChangeOptions {
   readonly rollbackOnFailure?: boolean
   /** Labels of the release's records; on an upgrade they are added to those there. */
   readonly labels?: Readonly<Record<string, string>>
-  /** Shown in the history; shown to everybody who may read it. */
+  /** Shown in the history; visible to everyone who may read it. */
   readonly description?: string
-  /** Take fields over from other managers; Helm 3 never asks and always does. @default false */
+  /** Take fields over from other managers; Helm 3 always does. @default false */
   readonly forceConflicts?: boolean
   /** Adopt existing objects that belong to no release. Needs Helm 3.17. @default false */
   readonly takeOwnership?: boolean
@@ -77,7 +77,7 @@ export interface UpgradeOptions extends DeployOptions {
 export interface RollbackOptions extends ChangeOptions {
   /** How many revisions to keep. @default 10 */
   readonly historyMax?: number
-  /** Take fields over from other managers; Helm 3 never asks and always does. @default false */
+  /** Take fields over from other managers; Helm 3 always does. @default false */
   readonly forceConflicts?: boolean
 }
 
@@ -91,13 +91,13 @@ export interface RenderOptions extends HelmCallOptions {
 
 /** Options of {@link HelmDriver.render}. */
 export interface DryRunOptions extends RenderOptions {
-  /** What the release is rendered for: templates may ask. */
+  /** What the release is rendered for: available to templates. */
   readonly operation: 'install' | 'upgrade'
 }
 
 /** Options of {@link HelmDriver.diff}. */
 export interface DiffOptions extends RenderOptions {
-  /** The release as it is, when the caller has read it already; saves a process. */
+  /** The current release, if the caller has read it already; saves a process. */
   readonly current?: Release
 }
 
@@ -113,7 +113,7 @@ export interface RecoverOptions extends RollbackOptions {
   /** Every revision, oldest first, when the caller has read them already; saves a process. */
   readonly history?: readonly RecoverableRevision[]
   /**
-   * How long a pending record is left alone: its author may still be running, in this process or another.
+   * How long a pending record is not touched: its author may still be running, in this process or another.
    * @default the deadline of a change (300_000) plus the time to end it; 0 when the author is known to be dead
    */
   readonly staleAfterMs?: number
@@ -134,17 +134,17 @@ export interface RevisionOptions extends HelmCallOptions {
 }
 
 /**
- * The commands of Helm as typed calls. Each starts one helm process unless it says otherwise; how many run at once is
- * bounded. Reading releases without any process is what `decodeRelease` and `readReleases` are for.
+ * The commands of Helm as typed calls. Each starts one helm process unless it says otherwise; how many run concurrently
+ * is bounded. Reading releases without any process is what `decodeRelease` and `readReleases` are for.
  *
  * *Errors*: a subclass of `HelmError`, see `docs/reference.md`; the reason of the signal; and `CredentialsError` when
- * the credentials for the cluster cannot be had.
+ * the credentials for the cluster cannot be obtained.
  */
 export interface HelmDriver extends AsyncDisposable {
   readonly binary: HelmBinary
   /** Installs a release that does not exist. On failure a `failed` record stays, unless `rollbackOnFailure`. */
   install(release: ReleaseKey, chart: ChartReference, options?: InstallOptions): Promise<Release>
-  /** Brings an existing release to a chart and values. */
+  /** Upgrades an existing release to a chart and values. */
   upgrade(release: ReleaseKey, chart: ChartReference, options?: UpgradeOptions): Promise<Release>
   /** Makes a new revision that equals an older one. */
   rollback(release: ReleaseKey, revision: number, options?: RollbackOptions): Promise<void>
@@ -164,7 +164,7 @@ export interface HelmDriver extends AsyncDisposable {
   template(release: ReleaseKey, chart: ChartReference, options?: RenderOptions): Promise<string>
   /**
    * What an install or upgrade would apply, hooks included, without applying any of it: a server-side dry run, in which
-   * `lookup` finds what the account may read. Templates with random parts render to something else every time.
+   * `lookup` finds what the account may read. Templates with random parts render differently every time.
    */
   render(release: ReleaseKey, chart: ChartReference, options: DryRunOptions): Promise<Release>
   /** What an install applies first: the files in the `crds` folders of a chart and its subcharts. Starts no process. */

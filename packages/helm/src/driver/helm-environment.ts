@@ -10,7 +10,7 @@ const PASSED_ON = ['SSL_CERT_FILE', 'SSL_CERT_DIR', 'TMPDIR']
 /** A folder that only its owner can read. */
 export interface HelmFolder {
   readonly path: string
-  /** Removes it, if it was made for this driver. */
+  /** Removes it, if this driver created it. */
   remove(): Promise<void>
 }
 

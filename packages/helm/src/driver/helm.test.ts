@@ -63,7 +63,7 @@ describe('what helm is started with', () => {
     expect(process.requests[0]?.args).toContain('--reset-values')
   })
 
-  it('gives it folders and credentials of its own, and nothing of the environment', async () => {
+  it('gives it its own folders and credentials, and nothing of the process environment', async () => {
     const mode = async (path: string) => (await stat(path)).mode & 0o777
     const answer = async (request: ProcessRequest) => {
       const { KUBECONFIG = '', ...env } = request.env
@@ -135,7 +135,7 @@ describe('what helm is started with', () => {
     expect(real?.join(' ')).not.toContain('--dry-run')
   })
 
-  it('lets helm give up before it is ended itself, also when it has to undo something', async () => {
+  it('gives helm time to fail by itself before it is killed, also when it has to roll back', async () => {
     const { helm, process } = await open()
     await helm.upgrade(key, chart, { timeoutMs: 10_000, wait: true })
     await helm.upgrade(key, chart, { timeoutMs: 10_000, rollbackOnFailure: true })
@@ -239,7 +239,7 @@ describe('what becomes of output', () => {
     await expect(helm.list()).rejects.toThrow(errors.BadHelmOutputError)
   })
 
-  it('takes a release that is not there for uninstalled', async () => {
+  it('treats a missing release as uninstalled', async () => {
     const { helm } = await open({ answer: failing('Error: uninstall: Release not loaded: web: release: not found') })
     expect(await helm.uninstall(key)).toBe(false)
   })
@@ -338,7 +338,7 @@ describe('recover', () => {
     expect(process.requests[1]?.args.slice(0, 2)).toEqual(['uninstall', 'web'])
   })
 
-  it('leaves one alone whose author may be running', async () => {
+  it('does not touch one whose author may be running', async () => {
     const clock = { now: () => Date.parse('2026-01-01T00:01:00Z'), schedule: () => ({ cancel: () => undefined }) }
     const { helm, process } = await open({ clock })
     const plan = await helm.recover(key, { history: pending('pending-upgrade'), staleAfterMs: 90_000 })

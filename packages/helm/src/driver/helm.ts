@@ -22,22 +22,22 @@ const RESET_VALUES = '--reset-values'
 
 const VALUES_FROM_STDIN = '--values=-'
 
-/** Asks the cluster, and changes nothing in it. */
+/** Reads from the cluster, and changes nothing in it. */
 const DRY_RUN = '--dry-run=server'
 
 /** Options of {@link openHelm}. */
 export interface HelmOptions {
-  /** Where helm keeps its caches and the credentials; belongs to this driver alone. @default a temporary folder */
+  /** Where helm keeps its caches and the credentials; used only by this driver. @default a temporary folder */
   readonly folder?: string
-  /** Helm processes at once. @default 4 */
+  /** Concurrent Helm processes. @default 4 */
   readonly maxConcurrent?: number
-  /** Commands that may wait for their turn; the next one fails with `HelmBusyError`. @default 1_000 */
+  /** Commands that may wait in the queue; the next one fails with `HelmBusyError`. @default 1_000 */
   readonly maxWaiting?: number
   /** From the request to end to the kill. @default 5_000 */
   readonly killGraceMs?: number
   /** Most of an output stream that is kept. @default 33_554_432 */
   readonly maxOutputBytes?: number
-  /** What starts processes. @default the real thing */
+  /** Starts processes. @default real ones */
   readonly runProcess?: RunProcess
   /** @default the clock of the machine */
   readonly clock?: Clock
@@ -164,7 +164,7 @@ export class Helm implements driver.HelmDriver {
       namespace === undefined ? '--all-namespaces' : `--namespace=${namespace}`,
       '--max=0',
       '--output=json',
-      // Helm 4 lists releases in every state by itself.
+      // Helm 4 lists releases in every state by default.
       ...flag('--all', this.binary.major === 3),
       ...(selector === undefined ? [] : [`--selector=${selector}`]),
     ]
@@ -258,7 +258,7 @@ export class Helm implements driver.HelmDriver {
     return (history ?? []).map(({ revision, status, updated }) => ({ revision, status, lastDeployed: updated }))
   }
 
-  /** Remembers what runs, so that closing can wait for it. */
+  /** Tracks running commands, so that close can wait for them. */
   #track<T>(work: Promise<T>): Promise<T> {
     this.#underWay.add(work)
     const forget = () => this.#underWay.delete(work)

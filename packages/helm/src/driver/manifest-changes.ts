@@ -7,7 +7,7 @@ export interface ManifestChange {
   readonly change: 'create' | 'update' | 'delete'
   readonly apiVersion: string
   readonly kind: string
-  /** Absent when the manifest leaves it to the release, and for objects of the cluster. */
+  /** Absent when the manifest has none, as the release decides, and for objects of the cluster. */
   readonly namespace?: string
   readonly name: string
   /** Paths of the fields that differ, such as `spec.replicas`; never their values. Empty unless `update`. */
@@ -21,7 +21,7 @@ const MAX_DEPTH = 20
 const MAX_FIELDS = 100
 
 /**
- * What distinguishes two manifests. The same object in another version of its API is an update, as it is for Helm.
+ * The difference of two manifests. The same object in another version of its API is an update, as it is for Helm.
  *
  * @example
  * manifestChanges(previous.manifest, next.manifest)

@@ -26,7 +26,7 @@ describe('planRecovery', () => {
     ['an uninstall was interrupted', ['superseded', 'uninstalling'], { action: 'uninstall' }],
     ['an upgrade was interrupted', ['superseded', 'deployed', 'pending-upgrade'], { action: 'rollback', revision: 2 }],
     ['a rollback was interrupted', ['deployed', 'failed', 'pending-rollback'], { action: 'rollback', revision: 1 }],
-    ['nothing is deployed any more', ['superseded', 'failed', 'pending-upgrade'], { action: 'rollback', revision: 1 }],
+    ['nothing is deployed anymore', ['superseded', 'failed', 'pending-upgrade'], { action: 'rollback', revision: 1 }],
     ['nothing was ever deployed', ['failed', 'pending-upgrade'], { action: 'rollback', revision: 1 }],
     ['only pending revisions are left', ['pending-upgrade', 'pending-upgrade'], { action: 'uninstall' }],
   ])('decides what to do when %s', (_what, statuses, plan) => {
@@ -43,7 +43,7 @@ describe('planRecovery', () => {
     expect(planRecovery(history(['pending-install'], -1e12), conditions)).toEqual({ action: 'uninstall' })
   })
 
-  it('finishes an uninstall at once: doing it twice does no harm', () => {
+  it('finishes an uninstall immediately: doing it twice is safe', () => {
     expect(planRecovery(history(['uninstalling'], 0), conditions)).toEqual({ action: 'uninstall' })
   })
 })

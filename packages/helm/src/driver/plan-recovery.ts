@@ -20,21 +20,21 @@ export interface RecoverableRevision {
   readonly lastDeployed?: string
 }
 
-/** What a plan is made from, besides the history. */
+/** The input of a plan, besides the history. */
 export interface RecoveryConditions {
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** How long a pending record is left alone, because its author may still be running. */
+  /** How long a pending record is not touched, because its author may still be running. */
   readonly staleAfterMs: number
 }
 
 /**
- * How to free a release, from its history (oldest first) alone.
+ * How to recover a release, from its history (oldest first).
  *
  * Helm rejects every upgrade of a release whose newest revision is pending. It does accept a rollback and an uninstall:
  *
  * - An interrupted upgrade or rollback returns to the revision that is `deployed`. Without one, to the newest that once
- *   was, or else that failed: a release that never worked is not a reason to delete what it holds.
+ *   was, or else that failed: a release that was never deployed is not a reason to delete its objects.
  * - An interrupted first install has nothing to go back to and is uninstalled.
  * - An interrupted uninstall is finished. That is safe even if its author is still running.
  *

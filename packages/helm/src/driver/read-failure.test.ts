@@ -102,7 +102,7 @@ describe('readFailure', () => {
     })
   })
 
-  it('says so when helm says nothing', () => {
+  it('reports a failure without output', () => {
     expect(failure('')).toEqual(new HelmFailedError('helm upgrade a/web failed and did not say why', 1))
   })
 

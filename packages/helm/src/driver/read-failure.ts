@@ -1,4 +1,4 @@
-/** Turns the last words of a failed helm into a typed error. */
+/** Turns the output of a failed helm into a typed error. */
 import {
   ChartInvalidError,
   ChartNotFoundError,
@@ -45,7 +45,7 @@ const ROWS: readonly (readonly [RegExp, Explain])[] = [
   ],
   [/cannot re-?use a name that is still in use/, (message) => new ReleaseExistsError(`${message}; upgrade it`)],
   [
-    // The last is what an uninstall says when Helm can read none of the records.
+    // The last is the output of an uninstall when Helm can read none of the records.
     /release: not found|has no deployed releases|release has no \d+ version|^no release provided$/,
     (message) => new ReleaseNotFoundError(message),
   ],
@@ -93,7 +93,7 @@ const ROWS: readonly (readonly [RegExp, Explain])[] = [
   ],
 ]
 
-/** The error for a command that ended by itself, and badly. */
+/** The error for a command that failed. */
 export function readFailure(command: FailedCommand): HelmError {
   const reason = lastWords(command.stderr)
   const message = `${command.what}: ${shorten(reason)}`

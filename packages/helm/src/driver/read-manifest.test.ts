@@ -55,7 +55,7 @@ describe('a document that parsers read differently', () => {
     ['a key in Base64', configMap('{name: a, !!binary bmFtZXNwYWNl: other}')],
     ['a namespace in Base64', configMap('{name: a, namespace: !!binary b3RoZXI=}')],
     ['metadata by an alias', `x: &x {name: a, namespace: other}\n${configMap('*x')}`],
-    ['a line that ends in a way of its own', configMap('\n  name: a # \u2028  namespace: other')],
+    ['a line that ends with another line separator', configMap('\n  name: a # \u2028  namespace: other')],
     ['a carriage return', configMap('\n  name: a # \r  namespace: other')],
     ['the end of a document within it', `${configMap('{name: a}')}...\n${configMap('{name: b, namespace: other}')}`],
     ['a separator with something behind it', `${configMap('{name: a}')}---x: 1\n${configMap('{name: b}')}`],

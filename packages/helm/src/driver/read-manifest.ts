@@ -4,7 +4,7 @@ import { isMap, isScalar, isSeq } from 'yaml'
 import { TemplateError } from '../errors.ts'
 import { type ReadYamlOptions, readYaml, YamlFault, yamlValue } from '../yaml/read-yaml.ts'
 
-/** What a manifest holds. */
+/** The content of a manifest. */
 export interface ReadManifest {
   /** In order; a list counts as its items, an empty document as nothing. Those without a name have `generateName`. */
   readonly objects: readonly UnknownObject[]
@@ -40,7 +40,7 @@ const UNCOMMON_BREAKS = /\r(?!\n)|[\u0085\u2028\u2029]/
  * The objects of a manifest, and what is wrong with the rest of it.
  *
  * *Guarantees*: an object that is returned has the kind, namespace and name that Helm finds in it. A document in which
- * parsers may find another one each (a merge key or a tag where an object says what it is) is a problem, not an object.
+ * parsers may each find a different one (a merge key or a tag in its identity) is a problem, not an object.
  * Time and memory are bounded.
  *
  * @example
@@ -98,7 +98,7 @@ function readDocument(text: string): readonly UnknownObject[] {
     throw new YamlFault('has a line break that parsers do not agree on')
   }
   const [document, another] = readYaml(text, { ...AS_HELM_READS, maxTokens: MAX_TOKENS })
-  if (another !== undefined) throw new YamlFault('holds several documents')
+  if (another !== undefined) throw new YamlFault('contains several documents')
   if (document === undefined || document.contents === null) return []
   const value = yamlValue(document)
   if (value === null) return []

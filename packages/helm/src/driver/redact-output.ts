@@ -13,7 +13,7 @@ const CHART_SECRET_KEY = /(^|[-_. a-z])(secrets|license)$/i
 const CREDENTIALS = [/(?<=\bBasic\s{1,9})[\w.~+/=-]{4,}/g]
 
 /**
- * `text` without secrets: those given, as they are and in base64, and what looks like a token, a private key or a
+ * `text` without secrets: the given ones, plain and in base64, and what looks like a token, a private key or a
  * password in an address.
  */
 export function redactOutput(text: string, secrets: readonly string[]): string {

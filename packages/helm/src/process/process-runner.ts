@@ -10,9 +10,9 @@ export interface ProcessRequest {
   readonly cwd: string
   /** Written to standard input, which is then closed. @default empty */
   readonly stdin?: string
-  /** After this the whole process group is asked to end. */
+  /** After this the whole process group is sent SIGTERM. */
   readonly timeoutMs: number
-  /** How long after being asked to end it is killed. */
+  /** How long after SIGTERM it is killed. */
   readonly killGraceMs: number
   /** Most bytes kept of each output stream: the first of standard output, the last of standard error. */
   readonly maxOutputBytes: number
@@ -27,7 +27,7 @@ export interface ProcessOutcome {
   readonly stderr: string
   /** Standard output was longer than what was kept. */
   readonly isTruncated: boolean
-  /** `exit`: by itself. `timeout`, `abort`: because it was made to. */
+  /** `exit`: on its own. `timeout`, `abort`: killed. */
   readonly endedBy: 'exit' | 'timeout' | 'abort'
 }
 

@@ -5,7 +5,7 @@ import { ProcessSlots } from './process-slots.ts'
 const forever = new AbortController().signal
 
 describe('ProcessSlots', () => {
-  it('runs no more at once than allowed, and the others in order', async () => {
+  it('runs no more concurrently than allowed, and the others in order', async () => {
     const slots = new ProcessSlots({ maxConcurrent: 2, maxWaiting: 10 })
     const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
     const started: number[] = []
@@ -41,7 +41,7 @@ describe('ProcessSlots', () => {
     await first
   })
 
-  it('lets go of one that no longer wants to wait, without losing the place', async () => {
+  it('removes an aborted waiter without losing its slot', async () => {
     const slots = new ProcessSlots({ maxConcurrent: 1, maxWaiting: 10 })
     const gate = Promise.withResolvers<void>()
     const first = slots.run(() => gate.promise, forever)

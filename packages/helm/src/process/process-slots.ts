@@ -21,7 +21,7 @@ export class ProcessSlots {
     this.#limits = limits
   }
 
-  /** Runs `work` when it is its turn. Rejects with the signal's reason when that comes first. */
+  /** Runs `work` when a slot is free. Rejects with the signal's reason if that aborts first. */
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted()
     if (this.#running < this.#limits.maxConcurrent) this.#running++
@@ -44,7 +44,9 @@ export class ProcessSlots {
     const { maxWaiting } = this.#limits
     if (this.#waiting.size >= maxWaiting) {
       return Promise.reject(
-        new HelmBusyError(`${maxWaiting} helm commands are waiting already: raise maxConcurrent, or ask less often`),
+        new HelmBusyError(
+          `${maxWaiting} helm commands are waiting already: raise maxConcurrent, or send fewer commands`,
+        ),
       )
     }
     return new Promise((resolve, reject) => {

@@ -63,7 +63,7 @@ describe('runProcess', () => {
     expect(outcome.stderr).toMatch(/line999\n$/)
   })
 
-  it('asks a command to end at its deadline, and takes what it still says', async () => {
+  it('sends SIGTERM at the deadline, and reads the remaining output', async () => {
     const outcome = await shell('trap "echo recorded; exit 1" TERM; while :; do sleep 0.01; done', { timeoutMs: 200 })
     expect(outcome).toMatchObject({ exitCode: 1, stdout: 'recorded\n', endedBy: 'timeout' })
   })
@@ -78,7 +78,7 @@ describe('runProcess', () => {
     await expect.poll(() => isGone(child)).toBe(true)
   })
 
-  it('leaves no child behind when the command ends by itself', async () => {
+  it('leaves no child behind when the command exits', async () => {
     const outcome = await shell('sleep 600 & echo $! > child; exit 0')
     expect(outcome).toMatchObject({ exitCode: 0, endedBy: 'exit' })
     const child = await written('child')

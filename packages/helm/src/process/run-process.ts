@@ -1,4 +1,4 @@
-/** Runs a command in a process group of its own, and leaves nothing of it behind. */
+/** Runs a command in its own process group, and leaves no process behind. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { OutputHead, OutputTail } from './output-capture.ts'
 import type { ProcessOutcome, ProcessRequest } from './process-runner.ts'
@@ -6,7 +6,7 @@ import type { ProcessOutcome, ProcessRequest } from './process-runner.ts'
 /**
  * The `RunProcess` of production.
  *
- * A command that has to end is first asked to (SIGTERM: Helm then records that its operation failed), and killed after
+ * A command that must stop is first sent SIGTERM (Helm then records that its operation failed), and killed after
  * `killGraceMs`. Both signals go to the whole group, and when the command itself has ended, what is left of its group is
  * killed too.
  *
@@ -54,7 +54,7 @@ export function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
     settle()
     reject(error)
   })
-  // The streams close only when no descendant holds them any more: killing the rest of the group closes them.
+  // The streams close only when no descendant has them open anymore: killing the rest of the group closes them.
   child.once('exit', () => signalGroup(child, 'SIGKILL'))
   child.once('close', (exitCode) => {
     settle()

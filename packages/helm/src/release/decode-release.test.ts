@@ -44,14 +44,14 @@ describe('decodeRelease', () => {
     expect(decodeRelease(withData(JSON.stringify(record))).status).toBe('unknown')
   })
 
-  it('rejects a record that holds another release', () => {
+  it('rejects a record that contains another release', () => {
     const record = encodeRelease(key)
     const moved = { ...record, metadata: { ...record.metadata, namespace: 'tenant-b' } }
     const renumbered = {
       ...record,
       metadata: { ...record.metadata, labels: { owner: 'helm', name: 'web', version: '2' } },
     }
-    expect(() => decodeRelease(moved)).toThrow('holds another release than its labels and namespace say')
+    expect(() => decodeRelease(moved)).toThrow('contains another release than its labels and namespace say')
     expect(() => decodeRelease(renumbered)).toThrow(ReleaseRecordError)
   })
 

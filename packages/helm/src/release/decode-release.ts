@@ -53,7 +53,7 @@ export function readReleaseLabels(metadata: ObjectMeta): ReleaseLabels | undefin
 }
 
 /**
- * The release that a record Secret holds.
+ * The release in a record Secret.
  *
  * *Guarantees*: the result's name, namespace and revision are those of the Secret: a record cannot pretend to be of another
  * release. Work and memory are bounded by `maxBytes`.
@@ -74,7 +74,7 @@ export function decodeRelease(secret: Secret, options: DecodeOptions = {}): Rele
   const release = parseRelease(parseJson(unpack(secret.data?.release, maxBytes, fail), fail), fail)
   const isItself =
     release.name === labels.name && release.revision === labels.revision && release.namespace === namespace
-  if (!isItself) throw fail('holds another release than its labels and namespace say')
+  if (!isItself) throw fail('contains another release than its labels and namespace say')
   return { ...release, labels: ownLabels(secret.metadata) }
 }
 
@@ -104,7 +104,7 @@ export function decodeHistory(secrets: Iterable<Secret>, options: HistoryOptions
 
 type Fail = (problem: string) => Error
 
-/** The API encodes the bytes of a Secret, and Helm encodes its gzip once more. */
+/** The API encodes the bytes of a Secret, and Helm encodes its gzip again. */
 function unpack(data: string | undefined, maxBytes: number, fail: Fail): Buffer {
   if (data === undefined || data === '') throw fail('has no data.release')
   // Twice encoded: a record within the limit is at most 16/9 of it, even when it does not compress at all.
@@ -123,7 +123,7 @@ function parseJson(bytes: Buffer, fail: Fail): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'))
   } catch {
-    // The parser's message quotes the record, and the record holds values.
+    // The parser's message quotes the record, and the record contains values.
     throw fail('is not valid JSON')
   }
 }

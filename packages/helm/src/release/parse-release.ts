@@ -15,7 +15,7 @@ const STATUSES: ReadonlySet<string> = new Set<ReleaseStatus>([
   'pending-rollback',
 ])
 
-/** The status of that name; a word that Helm does not have is `unknown`. */
+/** The status of that name; any other word is `unknown`. */
 export function releaseStatus(text: unknown): ReleaseStatus {
   // The set contains statuses only.
   return typeof text === 'string' && STATUSES.has(text) ? (text as ReleaseStatus) : 'unknown'
@@ -71,6 +71,6 @@ export function parseChart(metadata: JsonRecord): ChartMetadata {
 
 function optionalTime<K extends string>(name: K, info: JsonRecord, key: string): Partial<Record<K, string>> {
   const text = textAt(info, key)
-  // A computed key makes TypeScript forget which one it is; `K` is a single literal at both callers.
+  // A computed key makes TypeScript lose its literal type; `K` is a single literal at both callers.
   return text === undefined || Number.isNaN(Date.parse(text)) ? {} : ({ [name]: text } as Record<K, string>)
 }

@@ -4,11 +4,11 @@ import { createHash } from 'node:crypto'
 import { isRecord } from '@reeve/kube'
 import { InvalidHelmRequestError } from '../errors.ts'
 
-/** Nobody nests values this deep; without a bound a hostile document would exhaust the stack. */
+/** Real values are not nested this deep; without a limit a malicious document would exhaust the stack. */
 const MAX_DEPTH = 100
 
 /**
- * A digest that is the same for the same values, whatever the order of their keys.
+ * A digest that is the same for the same values, regardless of the order of their keys.
  *
  * @example
  * const isUnchanged = valuesDigest(desired) === valuesDigest(release.values)

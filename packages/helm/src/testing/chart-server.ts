@@ -1,11 +1,11 @@
-/** A chart repository and an OCI registry in one HTTPS server, with a private certificate and, if wanted, a password. */
+/** A chart repository and an OCI registry in one HTTPS server, with a private certificate and, optionally, a password. */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
-/** Who may read, if not everybody. */
+/** Required to read. @default everyone may read */
 export interface ServerLogin {
   readonly username: string
   readonly password: string
@@ -49,9 +49,9 @@ export class ChartServer implements AsyncDisposable {
     server.on('request', (request, response) => this.#respond(request, response))
   }
 
-  /** Listens on a port of its own; without a log-in everybody may read. */
+  /** Listens on a free port; without a log-in everyone may read. */
   static async start(login?: ServerLogin): Promise<ChartServer> {
-    // Loaded only now: whoever needs records or archives pays nothing for certificates.
+    // Loaded only now: users of records or archives do not load certificates.
     const { ownCertificate } = await import('./own-certificate.ts')
     const { certificate, key } = await ownCertificate()
     const server = createServer({ cert: certificate, key })
@@ -159,7 +159,7 @@ export class ChartServer implements AsyncDisposable {
     return { status: 200, body: manifest, headers: { 'content-type': MANIFEST, 'docker-content-digest': digest } }
   }
 
-  /** One tag per page: whoever reads only the first page chooses wrongly. */
+  /** One tag per page: a client that reads only the first page chooses wrongly. */
   #tags(name: string, tags: readonly string[], url: URL): Reply {
     const at = tags.indexOf(url.searchParams.get('last') ?? '') + 1
     const link = `</v2/team/${name}/tags/list?n=1&last=${tags[at]}>; rel="next"`

@@ -4,11 +4,11 @@ import type { Secret } from '@reeve/kube'
 import { RELEASE_SECRET_TYPE } from '../release/decode-release.ts'
 import type { Release } from '../release/release.ts'
 
-/** What has to be known of a release to record it; the rest is as after a first install. */
+/** The fields of a release record; the others are as after a first install. */
 export type RecordedRelease = Pick<Release, 'namespace' | 'name'> & Partial<Release>
 
 /**
- * The name of the Secret that holds a revision.
+ * The name of the Secret of a revision.
  *
  * @example
  * releaseSecretName('web', 3) // sh.helm.release.v1.web.v3

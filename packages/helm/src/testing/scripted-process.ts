@@ -2,7 +2,7 @@
 import type { ProcessOutcome, ProcessRequest, RunProcess } from '../process/process-runner.ts'
 
 /**
- * A process that ended by itself.
+ * A process that exited.
  *
  * @example
  * exited({ exitCode: 1, stderr: 'Error: release: not found' })

@@ -15,7 +15,7 @@ describe('readYaml', () => {
     expect(() => valuesOf('a:\n  hunter2: 1\n  hunter2: 2')).toThrow(/^is not valid YAML in line 3 \(DUPLICATE_KEY\)$/)
   })
 
-  it('lets the last of equal keys count where that is asked for', () => {
+  it('uses the last of equal keys if requested', () => {
     expect(valuesOf('a: 1\na: 2', { uniqueKeys: false })).toEqual([{ a: 2 }])
   })
 

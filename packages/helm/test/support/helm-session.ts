@@ -62,7 +62,7 @@ export async function startHelmSession(path = helmPath): Promise<HelmSession> {
   }
 }
 
-/** Waits until `question` is answered with something, which is returned. */
+/** Waits until `question` returns a value, and returns it. */
 export async function eventually<T>(question: () => Promise<T | undefined>): Promise<T> {
   const deadline = Date.now() + 60_000
   for (;;) {

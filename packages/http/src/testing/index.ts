@@ -1,3 +1,3 @@
 /** @module Servers for tests, without a socket. */
 export { readScript, type Script } from './read-script.ts'
-export { type ScriptedAnswer, ScriptedSender } from './scripted-sender.ts'
+export { type ScriptedResponse, ScriptedSender } from './scripted-sender.ts'

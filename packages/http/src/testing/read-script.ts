@@ -1,14 +1,14 @@
-/** Reads the answers of a server from a text, for inputs of fuzz targets. */
+/** Reads the responses of a server from a text, for inputs of fuzz targets. */
 import { isRecord } from '@reeve/kube'
-import type { ScriptedAnswer } from './scripted-sender.ts'
+import type { ScriptedResponse } from './scripted-sender.ts'
 
-/** What is asked, and what is answered. */
+/** The call and the responses to it. */
 export interface Script {
   readonly call: string
-  readonly answers: readonly ScriptedAnswer[]
+  readonly answers: readonly ScriptedResponse[]
 }
 
-/** More answers than any call makes requests. */
+/** More than any call sends requests. */
 const MAX_ANSWERS = 20
 
 /**
@@ -23,7 +23,7 @@ export function readScript(text: string): Script | undefined {
   try {
     const value: unknown = JSON.parse(text)
     if (!isRecord(value) || typeof value.call !== 'string' || !Array.isArray(value.answers)) return undefined
-    const answers = value.answers.filter(isRecord).slice(0, MAX_ANSWERS).map(readAnswer)
+    const answers = value.answers.filter(isRecord).slice(0, MAX_ANSWERS).map(readResponse)
     return answers.length === 0 ? undefined : { call: value.call, answers }
   } catch {
     // Not JSON, or a body that is nested too deep to be written again.
@@ -31,7 +31,7 @@ export function readScript(text: string): Script | undefined {
   }
 }
 
-function readAnswer({ status, headers, body }: Readonly<Record<string, unknown>>): ScriptedAnswer {
+function readResponse({ status, headers, body }: Readonly<Record<string, unknown>>): ScriptedResponse {
   const isStatus = typeof status === 'number' && Number.isInteger(status) && status >= 200 && status <= 599
   const lines = isRecord(headers) ? Object.entries(headers) : []
   const text = typeof body === 'string' ? body : JSON.stringify(body ?? '')

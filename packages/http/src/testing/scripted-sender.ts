@@ -1,8 +1,8 @@
-/** A sender that answers from a script and remembers what it was asked. */
+/** A sender that responds from a script and records its requests. */
 import type { OutboundRequest, OutboundResponse, Sender } from '../outbound.ts'
 
-/** One answer, or an error to fail with. */
-export type ScriptedAnswer =
+/** One response, or an error to fail with. */
+export type ScriptedResponse =
   | Error
   | {
       readonly status: number
@@ -10,26 +10,26 @@ export type ScriptedAnswer =
       readonly body?: string | Uint8Array
     }
 
-/** Answers in the order of the script; the last answer repeats. */
+/** Responds in the order of the script; the last response repeats. */
 export class ScriptedSender implements Sender {
   readonly requests: OutboundRequest[] = []
-  readonly #answers: ScriptedAnswer[]
+  readonly #responses: ScriptedResponse[]
 
-  constructor(...answers: ScriptedAnswer[]) {
-    this.#answers = answers
+  constructor(...responses: ScriptedResponse[]) {
+    this.#responses = responses
   }
 
   async send(request: OutboundRequest): Promise<OutboundResponse> {
     this.requests.push(request)
-    const answer = this.#answers.length > 1 ? this.#answers.shift() : this.#answers[0]
-    if (answer === undefined) throw new Error('the script is empty')
-    if (answer instanceof Error) throw answer
-    const { status, headers = {}, body = '' } = answer
+    const response = this.#responses.length > 1 ? this.#responses.shift() : this.#responses[0]
+    if (response === undefined) throw new Error('the script is empty')
+    if (response instanceof Error) throw response
+    const { status, headers = {}, body = '' } = response
     return { status, headers, url: request.url, body: once(Buffer.from(body)) }
   }
 
   async close(): Promise<void> {
-    this.#answers.length = 0
+    this.#responses.length = 0
   }
 }
 

@@ -28,7 +28,7 @@ const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip'
 export class FakeRegistry implements Sender {
   /** `METHOD url` of every request. */
   readonly seen: string[] = []
-  /** Tokens handed out; clear it to revoke them. */
+  /** Tokens issued; clear it to revoke them. */
   readonly tokens = new Set<string>()
   readonly #options: FakeRegistryOptions
   readonly #stored = new Map<string, Stored>()
@@ -69,7 +69,7 @@ export class FakeRegistry implements Sender {
     return { mediaType, digest, size: bytes.byteLength }
   }
 
-  /** Replaces stored content behind everybody's back. */
+  /** Replaces stored content without changing its digest. */
   tamper(part: string): void {
     for (const [path, { bytes, mediaType }] of this.#stored) {
       if (path.includes(part)) this.#stored.set(path, { bytes: Buffer.from(bytes.map((byte) => byte ^ 1)), mediaType })
@@ -83,18 +83,19 @@ export class FakeRegistry implements Sender {
     if (url.pathname === '/token') return this.#token(request)
     if (!this.#isAllowed(headers.authorization)) {
       const challenge = this.#options.auth === 'basic' ? 'Basic realm="x"' : this.#bearerChallenge()
-      return answer(
+      return jsonResponse(
         url,
         401,
         { errors: [{ code: 'UNAUTHORIZED', message: 'log in' }] },
         { 'www-authenticate': challenge },
       )
     }
-    if (url.pathname === '/v2/') return answer(url, 200, {})
+    if (url.pathname === '/v2/') return jsonResponse(url, 200, {})
     const [, repository] = /^\/v2\/(.+)\/tags\/list$/.exec(url.pathname) ?? []
     if (repository !== undefined) return this.#tags(url, repository)
     const stored = this.#stored.get(url.pathname)
-    if (stored === undefined) return answer(url, 404, { errors: [{ code: 'MANIFEST_UNKNOWN', message: 'no such' }] })
+    if (stored === undefined)
+      return jsonResponse(url, 404, { errors: [{ code: 'MANIFEST_UNKNOWN', message: 'no such' }] })
     return { status: 200, headers: { 'content-type': stored.mediaType }, url, body: once(stored.bytes) }
   }
 
@@ -102,7 +103,7 @@ export class FakeRegistry implements Sender {
     this.#stored.clear()
   }
 
-  /** One tag per page: whoever reads only the first page misses the others. */
+  /** One tag per page: a client that reads only the first page misses the others. */
   #tags(url: URL, repository: string): OutboundResponse {
     const start = `/v2/${repository}/manifests/`
     const names = [...this.#stored.keys()]
@@ -111,7 +112,12 @@ export class FakeRegistry implements Sender {
     const tags = names.filter((name) => !name.includes(':'))
     const at = tags.indexOf(url.searchParams.get('last') ?? '') + 1
     const link = `<${url.pathname}?n=1&last=${tags[at]}>; rel="next"`
-    return answer(url, 200, { name: repository, tags: tags.slice(at, at + 1) }, at + 1 < tags.length ? { link } : {})
+    return jsonResponse(
+      url,
+      200,
+      { name: repository, tags: tags.slice(at, at + 1) },
+      at + 1 < tags.length ? { link } : {},
+    )
   }
 
   #bearerChallenge(): string {
@@ -129,14 +135,19 @@ export class FakeRegistry implements Sender {
     const { account = '' } = this.#options
     const isAccount = headers.authorization === `Basic ${Buffer.from(account).toString('base64')}`
     const isRefresh = String(body).includes('refresh_token=identity')
-    if (account !== '' && !isAccount && !isRefresh) return answer(url, 401, { errors: [] })
+    if (account !== '' && !isAccount && !isRefresh) return jsonResponse(url, 401, { errors: [] })
     const token = `token-${this.tokens.size + 1}-${this.seen.length}`
     this.tokens.add(token)
-    return answer(url, 200, { token, expires_in: 300 })
+    return jsonResponse(url, 200, { token, expires_in: 300 })
   }
 }
 
-function answer(url: URL, status: number, value: unknown, headers: Record<string, string> = {}): OutboundResponse {
+function jsonResponse(
+  url: URL,
+  status: number,
+  value: unknown,
+  headers: Record<string, string> = {},
+): OutboundResponse {
   return { status, url, headers, body: once(Buffer.from(JSON.stringify(value))) }
 }
 

@@ -114,7 +114,7 @@ function admissionRoute<T extends KubeObject>(
 ): WebhookRoute {
   return {
     ...route,
-    answer: async (body, signal) => {
+    respond: async (body, signal) => {
       const request = readAdmission(body)
       const problem = problemOf(request)
       if (problem !== undefined) return review(request.uid, onFailure(badRequest(problem)))

@@ -42,7 +42,7 @@ export function conversionWebhook(path: string, conversions: readonly KindConver
   return {
     path,
     converts: conversions.map(({ group, kind }) => ({ group, kind })),
-    answer: async (body, signal) => {
+    respond: async (body, signal) => {
       const { uid, desiredAPIVersion, objects } = readRequest(body, API_VERSION, KIND)
       if (typeof desiredAPIVersion !== 'string' || !Array.isArray(objects)) {
         throw new BadReviewError(400, `the ${KIND} has no request.desiredAPIVersion or request.objects`)

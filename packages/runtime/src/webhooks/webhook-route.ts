@@ -27,7 +27,7 @@ export interface WebhookRoute {
   /** Absolute, without a query: `/validate-webapp`. */
   readonly path: string
   /** The response to a review. Rejects with {@link BadReviewError} for a body that is not a review. */
-  answer(body: unknown, signal: AbortSignal): Promise<object>
+  respond(body: unknown, signal: AbortSignal): Promise<object>
   /** The response to a review that failed. Throws {@link BadReviewError} for a body that is not a review. */
   refuse(body: unknown, failure: ReviewFailure): object
 }

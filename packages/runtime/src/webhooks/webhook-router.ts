@@ -65,7 +65,7 @@ export class WebhookRouter {
 
   /** Handles a review. `body` must not be used afterwards: it is frozen. */
   handle(path: string, body: unknown, options: HandleOptions = {}): Promise<object> {
-    return this.#measure(path, (route) => this.#answer(route, body, options))
+    return this.#measure(path, (route) => this.#respond(route, body, options))
   }
 
   /**
@@ -75,20 +75,20 @@ export class WebhookRouter {
   handleBytes(path: string, bytes: Uint8Array, options: HandleOptions = {}): Promise<object> {
     return this.#measure(path, async (route) => {
       const { review, failure } = readReview(bytes)
-      if (failure === undefined) return this.#answer(route, review, options)
+      if (failure === undefined) return this.#respond(route, review, options)
       this.#logger.warn({ path, reason: failure.message }, 'rejected a review that exceeds the limits')
       return route.refuse(review, failure)
     })
   }
 
-  async #measure(path: string, answer: (route: WebhookRoute) => Promise<object>): Promise<object> {
+  async #measure(path: string, respond: (route: WebhookRoute) => Promise<object>): Promise<object> {
     const route = this.#routes.get(path)
     if (route === undefined) throw new BadReviewError(404, 'no webhook is served at this path')
     const answered = this.#metrics.begin(path)
     const startedMs = this.#clock.now()
     let code = 200
     try {
-      return await answer(route)
+      return await respond(route)
     } catch (error) {
       code = error instanceof BadReviewError ? error.status : 500
       throw error
@@ -97,7 +97,7 @@ export class WebhookRouter {
     }
   }
 
-  async #answer(route: WebhookRoute, body: unknown, options: HandleOptions): Promise<object> {
+  async #respond(route: WebhookRoute, body: unknown, options: HandleOptions): Promise<object> {
     const timeoutMs = Math.max(1, Math.min(this.#timeoutMs, options.timeoutMs ?? Number.POSITIVE_INFINITY))
     const onTimeout = overdue(`the webhook ${route.path}`, timeoutMs)
     using deadline = new Deadline(timeoutMs, {
@@ -109,8 +109,8 @@ export class WebhookRouter {
     try {
       const leave = await this.#semaphores.get(route)?.enter(signal)
       // A handler that ignores its signal keeps its place until it ends: the limit is on handlers, not on responses.
-      const answer = route.answer(body, signal).finally(leave)
-      return await untilAborted(answer, signal)
+      const response = route.respond(body, signal).finally(leave)
+      return await untilAborted(response, signal)
     } catch (error) {
       if (error instanceof BadReviewError) throw error
       if (error instanceof SemaphoreFullError)

@@ -194,8 +194,8 @@ export class WebhookServer implements Runnable {
       return
     }
     try {
-      const answer = await this.#answer(request, gone.signal)
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+      const review = await this.#respond(request, gone.signal)
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(review))
     } catch (error) {
       if (error instanceof BadReviewError) refuse(request, response, error)
       else {
@@ -210,7 +210,7 @@ export class WebhookServer implements Runnable {
     return livenessPath !== undefined && method === 'GET' && url.split('?', 1)[0] === livenessPath
   }
 
-  async #answer(request: IncomingMessage, signal: AbortSignal): Promise<object> {
+  async #respond(request: IncomingMessage, signal: AbortSignal): Promise<object> {
     if (request.method !== 'POST') throw new BadReviewError(405, 'only POST is served')
     const [mediaType = ''] = (request.headers['content-type'] ?? '').split(';', 1)
     if (mediaType.trim().toLowerCase() !== 'application/json') {
@@ -221,10 +221,10 @@ export class WebhookServer implements Runnable {
     // Reserved until the review is handled: the parsed body is larger than its text.
     using share = this.#bodies.share()
     const body = await readBody(request, this.#options.maxBodyBytes ?? WEBHOOK_DEFAULTS.maxBodyBytes, share)
-    const patienceMs = parseDuration(target.searchParams.get('timeout') ?? '')
+    const timeoutMs = parseDuration(target.searchParams.get('timeout') ?? '')
     return await this.#router.handleBytes(target.pathname, body, {
       signal,
-      ...(patienceMs !== undefined && { timeoutMs: Math.max(patienceMs - ANSWER_MARGIN_MS, patienceMs / 2) }),
+      ...(timeoutMs !== undefined && { timeoutMs: Math.max(timeoutMs - ANSWER_MARGIN_MS, timeoutMs / 2) }),
     })
   }
 }

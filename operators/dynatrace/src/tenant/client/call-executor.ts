@@ -8,8 +8,8 @@ import {
   type OutboundResponse,
   type RequestHook,
   type RetryPolicy,
-  readAnswer,
   readBeginning,
+  readBody,
   repeat,
   reporter,
   type SecretFilter,
@@ -90,7 +90,7 @@ export class CallExecutor {
   json<S extends TSchema>(schema: S, call: Call, options: CallOptions & DecodeOptions = {}): Promise<Static<S>> {
     return this.repeat(call, options, CLIENT_DEFAULTS.callTimeoutMs, async (signal, attempt) => {
       const response = await this.open(call, signal, attempt)
-      const decoded = decodeJson(schema, await readAnswer(response), options)
+      const decoded = decodeJson(schema, await readBody(response), options)
       if ('value' in decoded) return decoded.value
       const type = headerValue(response.headers, 'content-type') ?? 'without type'
       throw new TenantResponseError(call.name, `${decoded.problem} (${response.status}, ${type})`)
@@ -100,7 +100,7 @@ export class CallExecutor {
   /** Waits for success; the body of the response is read and dropped. */
   async done(call: Call, options: CallOptions = {}): Promise<void> {
     await this.repeat(call, options, CLIENT_DEFAULTS.callTimeoutMs, async (signal, attempt) =>
-      readAnswer(await this.open(call, signal, attempt)),
+      readBody(await this.open(call, signal, attempt)),
     )
   }
 
@@ -139,8 +139,8 @@ export class CallExecutor {
     const report = (error?: unknown) => {
       const durationMs = this.#options.clock.now() - startedAt
       const errorCode = error instanceof Error && 'code' in error ? String(error.code) : undefined
-      const answer = { ...(status !== undefined && { status }), ...(errorCode !== undefined && { errorCode }) }
-      this.#report({ call: name, method, durationMs, attempt, ...answer })
+      const outcome = { ...(status !== undefined && { status }), ...(errorCode !== undefined && { errorCode }) }
+      this.#report({ call: name, method, durationMs, attempt, ...outcome })
     }
     try {
       const response = await followRedirects(this.#options.sender, compose(call, signal))
@@ -192,7 +192,7 @@ async function readRefusal(response: OutboundResponse): Promise<Uint8Array> {
   const isPacked = headerValue(response.headers, 'content-encoding') !== undefined
   // Only complete responses can be decompressed; a compressed error beyond the bound is not readable.
   return isPacked
-    ? readAnswer(response, CLIENT_DEFAULTS.maxErrorBytes).catch(() => new Uint8Array())
+    ? readBody(response, CLIENT_DEFAULTS.maxErrorBytes).catch(() => new Uint8Array())
     : readBeginning(response, CLIENT_DEFAULTS.maxErrorBytes)
 }
 

@@ -26,13 +26,13 @@ export interface ActiveGateConnectionInfo {
 }
 
 const Text = Type.Optional(Type.String())
-const OneAgentAnswer = Type.Object({
+const OneAgentResponse = Type.Object({
   tenantUUID: Text,
   tenantToken: Text,
   communicationEndpoints: Type.Optional(Type.Array(Type.String())),
   formattedCommunicationEndpoints: Text,
 })
-const ActiveGateAnswer = Type.Object({ tenantUUID: Text, tenantToken: Text, communicationEndpoints: Text })
+const ActiveGateResponse = Type.Object({ tenantUUID: Text, tenantToken: Text, communicationEndpoints: Text })
 
 const PATH = '/v1/deployment/installer'
 
@@ -59,12 +59,12 @@ export class ConnectionInfoCalls {
       token: 'paas',
     })
     try {
-      const answer = await this.#executor.json(OneAgentAnswer, call, options)
+      const response = await this.#executor.json(OneAgentResponse, call, options)
       return {
-        tenantUuid: answer.tenantUUID ?? '',
-        tenantToken: answer.tenantToken ?? '',
-        endpoints: answer.formattedCommunicationEndpoints ?? '',
-        hosts: communicationHosts(answer.communicationEndpoints ?? []),
+        tenantUuid: response.tenantUUID ?? '',
+        tenantToken: response.tenantToken ?? '',
+        endpoints: response.formattedCommunicationEndpoints ?? '',
+        hosts: communicationHosts(response.communicationEndpoints ?? []),
       }
     } catch (error) {
       if (refusalOf(error)?.status !== 400) throw error
@@ -79,11 +79,11 @@ export class ConnectionInfoCalls {
       path: `${PATH}/gateway/connectioninfo`,
       token: 'paas',
     })
-    const answer = await this.#executor.json(ActiveGateAnswer, call, options)
+    const response = await this.#executor.json(ActiveGateResponse, call, options)
     return {
-      tenantUuid: answer.tenantUUID ?? '',
-      tenantToken: answer.tenantToken ?? '',
-      endpoints: answer.communicationEndpoints ?? '',
+      tenantUuid: response.tenantUUID ?? '',
+      tenantToken: response.tenantToken ?? '',
+      endpoints: response.communicationEndpoints ?? '',
     }
   }
 }

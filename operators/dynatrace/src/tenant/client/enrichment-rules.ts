@@ -19,7 +19,7 @@ const SCHEMA = 'builtin:kubernetes.generic.metadata.enrichment'
 
 const Text = Type.Optional(Type.String())
 const Rule = Type.Object({ type: Text, source: Text, target: Text })
-const Answer = Type.Object({
+const Response = Type.Object({
   items: Type.Optional(
     Type.Array(Type.Object({ value: Type.Optional(Type.Object({ rules: Type.Optional(Type.Array(Rule)) })) })),
   ),
@@ -48,7 +48,7 @@ export class EnrichmentCalls {
     const path = `/v2/settings/effectiveValues${query}`
     const call = this.#api.call({ name, path, token: 'api', acceptsJson: true })
     try {
-      const { items = [] } = await this.#executor.json(Answer, call, options)
+      const { items = [] } = await this.#executor.json(Response, call, options)
       return items.flatMap(({ value }) => (value?.rules ?? []).map(asRule))
     } catch (error) {
       // A 404 that does not name the schema is about something else, such as a wrong address.

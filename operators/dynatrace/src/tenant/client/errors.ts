@@ -80,7 +80,7 @@ export class TenantResponseError extends TenantError {
   readonly call: string
 
   constructor(call: string, problem: string) {
-    super(`${call}: unexpected answer: ${problem}`)
+    super(`${call}: unexpected response: ${problem}`)
     this.call = call
   }
 }

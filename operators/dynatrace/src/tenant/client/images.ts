@@ -10,7 +10,7 @@ export interface PublicImage {
   readonly tag: string
 }
 
-const Answer = Type.Object({ source: Type.Optional(Type.String()), tag: Type.Optional(Type.String()) })
+const Response = Type.Object({ source: Type.Optional(Type.String()), tag: Type.Optional(Type.String()) })
 
 /** `source:tag`. */
 export const imageUri = ({ source, tag }: PublicImage): string => `${source}:${tag}`
@@ -50,7 +50,7 @@ export class ImageCalls {
       body: { source: '', tag: '' },
       declaresJson: false,
     })
-    const { source = '', tag = '' } = await this.#executor.json(Answer, call, options)
+    const { source = '', tag = '' } = await this.#executor.json(Response, call, options)
     return { source, tag }
   }
 }

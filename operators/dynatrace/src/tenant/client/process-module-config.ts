@@ -28,7 +28,7 @@ export interface ProcessModuleOptions extends CallOptions {
 }
 
 const Text = Type.Optional(Type.String())
-const Answer = Type.Object({
+const Response = Type.Object({
   revision: Type.Optional(Type.String({ pattern: '^[0-9]+$' })),
   properties: Type.Optional(Type.Array(Type.Object({ section: Text, key: Text, value: Text }))),
 })
@@ -64,18 +64,18 @@ export class ProcessModuleCalls {
       declaresJson: true,
     })
     try {
-      const answer = await this.#executor.json(Answer, call, { ...options, numbersAsText: ['revision'] })
-      const properties = (answer.properties ?? []).map(({ section = '', key = '', value = '' }) => ({
+      const response = await this.#executor.json(Response, call, { ...options, numbersAsText: ['revision'] })
+      const properties = (response.properties ?? []).map(({ section = '', key = '', value = '' }) => ({
         section,
         key,
         value,
       }))
       if (properties.length === 0) throw new TenantResponseError(name, 'properties is empty')
-      return { revision: answer.revision ?? '0', properties }
+      return { revision: response.revision ?? '0', properties }
     } catch (error) {
       if ([304, 404].includes(refusalOf(error)?.status ?? 0)) return EMPTY
       if (!isSilence(error)) throw error
-      this.#executor.logger.warn({ call: name, reason: error.message }, 'going on without an answer')
+      this.#executor.logger.warn({ call: name, reason: error.message }, 'continuing without a response')
       return EMPTY
     }
   }

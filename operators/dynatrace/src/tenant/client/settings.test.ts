@@ -1,10 +1,10 @@
-import { type ScriptedAnswer, ScriptedSender } from '@reeve/http/testing'
+import { type ScriptedResponse, ScriptedSender } from '@reeve/http/testing'
 import { describe, expect, it } from 'vitest'
 import { isTenantUnavailable } from './errors.ts'
 import { createTenantClient } from './tenant-client.ts'
 
-function scripted(...answers: readonly ScriptedAnswer[]) {
-  const sender = new ScriptedSender(...answers)
+function scripted(...responses: readonly ScriptedResponse[]) {
+  const sender = new ScriptedSender(...responses)
   const retries = { maxRetries: 0, baseDelayMs: 0, maxDelayMs: 0, maxRetryAfterMs: 0 }
   const { settings, enrichment } = createTenantClient({
     apiUrl: 'https://tenant.example.com/api',

@@ -1,5 +1,5 @@
 import { HttpConnectionError } from '@reeve/http'
-import { type ScriptedAnswer, ScriptedSender } from '@reeve/http/testing'
+import { type ScriptedResponse, ScriptedSender } from '@reeve/http/testing'
 import { SimulatedClock } from '@reeve/runtime/testing'
 import { describe, expect, it } from 'vitest'
 import { isTenantUnavailable } from './errors.ts'
@@ -8,8 +8,8 @@ import { createTenantClient, type TenantClientOptions } from './tenant-client.ts
 
 const NO_RETRIES = { maxRetries: 0, baseDelayMs: 1, maxDelayMs: 1, maxRetryAfterMs: 1 }
 
-function scripted(answers: readonly ScriptedAnswer[], options: Partial<TenantClientOptions> = {}) {
-  const sender = new ScriptedSender(...answers)
+function scripted(responses: readonly ScriptedResponse[], options: Partial<TenantClientOptions> = {}) {
+  const sender = new ScriptedSender(...responses)
   const client = createTenantClient({
     apiUrl: 'https://tenant.example.com/e/abc/api',
     apiToken: 'api-token-value',
@@ -106,7 +106,7 @@ describe('connection info', () => {
   it('wants one text from gateways and a list from agents', async () => {
     const { client } = scripted([json(INFO), json({ ...INFO, communicationEndpoints: 'https://a,https://b' })])
     await expect(client.connectionInfo.activeGate()).rejects.toThrow(
-      /ActiveGate connection info: unexpected answer: communicationEndpoints must be string/,
+      /ActiveGate connection info: unexpected response: communicationEndpoints must be string/,
     )
     expect((await client.connectionInfo.activeGate()).endpoints).toBe('https://a,https://b')
     await expect(client.connectionInfo.oneAgent()).rejects.toMatchObject({ code: 'ENVIRONMENT_BAD_RESPONSE' })
@@ -217,7 +217,7 @@ describe('versions and images', () => {
       () => client.tokens.createForActiveGate('dk'),
       () => client.connectionInfo.oneAgent(),
     ]) {
-      await expect(call()).rejects.toThrow(/unexpected answer: the answer is not JSON \(200, application\/json\)/)
+      await expect(call()).rejects.toThrow(/unexpected response: the response is not JSON \(200, application\/json\)/)
     }
   })
 })
@@ -253,7 +253,7 @@ describe('process module config', () => {
     await expect(client.processModules.config()).rejects.toThrow(/revision must match pattern/)
   })
 
-  it('is empty when nobody answers, but not when the answer breaks off', async () => {
+  it('is empty without a connection, but an error when the response is incomplete', async () => {
     const { client } = scripted([
       new HttpConnectionError('refused', 'connect'),
       new HttpConnectionError('cut', 'response'),
@@ -310,8 +310,8 @@ describe('hosts and events', () => {
   }
 
   it('may not be available, by status or by code', async () => {
-    for (const answer of [refusal(404), refusal(404, 'no', 400), { status: 404, body: '<html>' }]) {
-      const { client } = scripted([answer])
+    for (const response of [refusal(404), refusal(404, 'no', 400), { status: 404, body: '<html>' }]) {
+      const { client } = scripted([response])
       expect(await client.hosts.findByIp('1.1.1.1')).toEqual({ outcome: 'not-available' })
       expect(await client.hosts.sendEvent(event)).toBe(false)
     }

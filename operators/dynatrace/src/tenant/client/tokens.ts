@@ -16,7 +16,7 @@ export const TOKEN_SCOPES = Object.freeze([
   'activeGateTokenManagement.create',
 ] as const)
 
-const LookupAnswer = Type.Object({ scopes: Type.Optional(Type.Array(Type.String())) })
+const LookupResponse = Type.Object({ scopes: Type.Optional(Type.Array(Type.String())) })
 const CreatedToken = Type.Object({ id: Type.Optional(Type.String()), token: Type.String() })
 
 const ACTIVE_GATE_TOKEN_LIFETIME_MS = 60 * 86_400_000
@@ -51,7 +51,7 @@ export class TokenCalls {
       // A read, although it is a POST.
       isRepeatable: true,
     })
-    return (await this.#executor.json(LookupAnswer, call, options)).scopes ?? []
+    return (await this.#executor.json(LookupResponse, call, options)).scopes ?? []
   }
 
   /** Creates a token for gateways of the DynaKube `name`, valid for 60 days. */

@@ -44,7 +44,7 @@ export async function installChart(values: readonly string[] = []): Promise<Inst
   const cluster = await startEmbeddedCluster({
     authorization: 'RBAC',
     nodes: 3,
-    callWebhook: ({ url, review, signal }) => routes.get(new URL(url).pathname)?.answer(review, signal),
+    callWebhook: ({ url, review, signal }) => routes.get(new URL(url).pathname)?.respond(review, signal),
   })
   const path = join(folder, 'admin')
   await cluster.writeKubeconfig(path)

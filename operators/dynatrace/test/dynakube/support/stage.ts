@@ -74,7 +74,7 @@ export async function setStage(
     clock,
     nodes: 3,
     callWebhook: ({ url, review, signal }) =>
-      new URL(url).pathname === route.path ? route.answer(review, signal) : undefined,
+      new URL(url).pathname === route.path ? route.respond(review, signal) : undefined,
   })
   const transport = { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined }
   const client = createClient({ transport, clock })

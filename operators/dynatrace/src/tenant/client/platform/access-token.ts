@@ -18,7 +18,7 @@ export interface OAuthClient {
 const EXPIRY_MARGIN_MS = 10_000
 
 const Text = Type.Optional(Type.String())
-const Answer = Type.Object({
+const Response = Type.Object({
   access_token: Text,
   token_type: Text,
   expires_in: Type.Optional(Type.Union([Type.Integer(), Type.String({ pattern: '^\\d+$' })])),
@@ -83,8 +83,8 @@ export class AccessTokens {
   ): Promise<CurrentToken> {
     const name = 'access token'
     const form = { ...credentials, grant_type: 'client_credentials', scope: this.#client.scopes.join(' ') }
-    const answer = await this.#executor.json(
-      Answer,
+    const response = await this.#executor.json(
+      Response,
       {
         name,
         method: 'POST',
@@ -98,7 +98,13 @@ export class AccessTokens {
       },
       options,
     )
-    const { access_token: token, token_type: type = '', expires_in: expiresIn, error, error_description = '' } = answer
+    const {
+      access_token: token,
+      token_type: type = '',
+      expires_in: expiresIn,
+      error,
+      error_description = '',
+    } = response
     if (error) throw new TenantResponseError(name, this.#secrets.clean(`${error} ${error_description}`.trimEnd()))
     if (!token) throw new TenantResponseError(name, 'access_token is missing')
     this.#secrets.add(token)

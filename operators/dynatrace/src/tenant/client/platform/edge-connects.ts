@@ -88,9 +88,9 @@ export class EdgeConnectCalls {
   async create(request: EdgeConnectRequest, options: CallOptions = {}): Promise<CreatedEdgeConnect> {
     const { oauthClientId: _, ...rest } = request
     const call = { name: 'EdgeConnect creation', method: 'POST', path: PATH, body: asBody(rest) } as const
-    const answer = await this.#api.json(Created, call, options)
-    const { oauthClientSecret, oauthClientResource } = answer
-    return { ...asRecord(answer), oauthClientSecret, oauthClientResource }
+    const response = await this.#api.json(Created, call, options)
+    const { oauthClientSecret, oauthClientResource } = response
+    return { ...asRecord(response), oauthClientSecret, oauthClientResource }
   }
 
   /** Replaces one; only 200 is success. */
@@ -122,7 +122,7 @@ function asBody({ name, oauthClientId, hostPatterns, hostMappings }: EdgeConnect
   }
 }
 
-function asRecord(answer: Type.Static<typeof Record>): EdgeConnectRecord {
-  const { id = '', name = '', oauthClientId = '', hostPatterns = [], managedByDynatraceOperator = false } = answer
+function asRecord(response: Type.Static<typeof Record>): EdgeConnectRecord {
+  const { id = '', name = '', oauthClientId = '', hostPatterns = [], managedByDynatraceOperator = false } = response
   return { id, name, oauthClientId, hostPatterns, managedByOperator: managedByDynatraceOperator }
 }

@@ -1,4 +1,4 @@
-/** Reads an answer into memory, unpacked and within a bound. */
+/** Reads a body into memory, decompressed and within a limit. */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { headerValue } from '@reeve/kube'
@@ -8,7 +8,7 @@ import type { OutboundResponse } from './outbound.ts'
 
 const unzip = promisify(gunzip)
 
-/** Offered with every call whose answer is read by {@link readAnswer}. */
+/** Offered with every call whose response is read by {@link readBody}. */
 export const ACCEPTED_ENCODING = 'gzip'
 
 /**
@@ -17,11 +17,11 @@ export const ACCEPTED_ENCODING = 'gzip'
  * *Errors*: {@link HttpTooLargeError} beyond `maxBytes`, packed or unpacked; {@link HttpConnectionError} when it was
  * cut off in the middle.
  */
-export async function readAnswer(
+export async function readBody(
   response: OutboundResponse,
   maxBytes: number = HTTP_DEFAULTS.maxAnswerBytes,
 ): Promise<Buffer> {
-  const tooLarge = () => new HttpTooLargeError(`${response.url.host}: the answer exceeds ${maxBytes} bytes`)
+  const tooLarge = () => new HttpTooLargeError(`${response.url.host}: the response exceeds ${maxBytes} bytes`)
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body) {
@@ -35,11 +35,13 @@ export async function readAnswer(
     return await unzip(body, { maxOutputLength: maxBytes })
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge()
-    throw new HttpConnectionError(`${response.url.host}: the packed answer is damaged`, 'response', { cause: error })
+    throw new HttpConnectionError(`${response.url.host}: the compressed response is damaged`, 'response', {
+      cause: error,
+    })
   }
 }
 
-/** At most the first `maxBytes` of a body, which may be of any kind; the rest is not waited for. */
+/** At most the first `maxBytes` of a body, which may be of any kind; the rest is not read. */
 export async function readBeginning(response: OutboundResponse, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let bytes = 0
