@@ -62,7 +62,7 @@ describe('a document that parsers read differently', () => {
   ])('is a problem, not an object: %s', (_, manifest) => {
     const { objects, problems } = readManifest(manifest)
     expect(objects).toEqual([])
-    expect(problems).toEqual([expect.stringMatching(/^document 1 (has|holds|is not valid YAML) /)])
+    expect(problems).toEqual([expect.stringMatching(/^document 1 (has|contains|is not valid YAML) /)])
   })
 
   it.each(['- a', 'apiVersion: v1\nkind: Pod', 'a: [', 'hunter2', configMap('{name: [hunter2]}'), '? [a]'])(

@@ -97,7 +97,7 @@ export interface RenderController<Primary extends Reportable>
 }
 
 /**
- * A controller with a reconcile function of its own. The roles of the operator contain what it caches; other rights that
+ * A controller with its own reconcile function. The roles of the operator contain what it caches; other rights that
  * the function needs are `rules` of the operator.
  */
 export interface FunctionController<Primary extends Reportable> extends ControllerBase<Primary> {
@@ -117,7 +117,7 @@ export type ControllerDefinition<Primary extends Reportable> =
  * watches: [watch({ resource: Secrets, namespace: 'shop', map: (secret, cache) => usersOf(secret, cache) })]
  */
 export function watch<T extends KubeObject>(source: MappedSource<T>): MappedSource<KubeObject> {
-  return source as unknown as MappedSource<KubeObject> // it meets only objects of its own resource
+  return source as unknown as MappedSource<KubeObject> // it is called only with objects of its own resource
 }
 
 /**
@@ -129,5 +129,5 @@ export function watch<T extends KubeObject>(source: MappedSource<T>): MappedSour
 export function anyController<Primary extends Reportable>(
   definition: ControllerDefinition<Primary>,
 ): ControllerDefinition<Reportable> {
-  return definition as unknown as ControllerDefinition<Reportable> // it meets only objects of its own resource
+  return definition as unknown as ControllerDefinition<Reportable> // it is called only with objects of its own resource
 }

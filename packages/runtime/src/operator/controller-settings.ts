@@ -33,7 +33,7 @@ export type ControllerSettings = Omit<ControllerOptions<Reportable>, 'watches'> 
   readonly eventSource?: string
 }
 
-/** The settings of a controller, with a reconcile function of its own: the engine remembers what it has seen. */
+/** The settings of a controller, with its own reconcile function: the engine remembers what it has seen. */
 export function settingsOf(operator: string, definition: ControllerDefinition<Reportable>): ControllerSettings {
   const resource = asSource(definition.for).resource
   const name = definition.name ?? resource.kind.toLowerCase()

@@ -56,7 +56,7 @@ export interface OperatorOptions extends OperatorFrameOptions {
   readonly webhook?: WebhookOptions | undefined
   /** Watch these namespaces only. @default all of them */
   readonly namespaces?: readonly string[] | undefined
-  /** How many objects each controller reconciles at once. @default as in its definition */
+  /** How many objects each controller reconciles concurrently. @default as in its definition */
   readonly concurrency?: number | undefined
   /** Delays after failures, for all controllers. @default as in their definitions */
   readonly backoff?: BackoffOptions | undefined

@@ -73,7 +73,7 @@ export async function provisionerStage(): Promise<ProvisionerStage> {
     authorization: 'AlwaysAllow',
     clock,
     callWebhook: ({ url, review, signal }) =>
-      new URL(url).pathname === route.path ? route.answer(review, signal) : undefined,
+      new URL(url).pathname === route.path ? route.respond(review, signal) : undefined,
   })
   const failing = new Set<string>()
   const send = (request: TransportRequest) => {
