@@ -174,7 +174,7 @@ const status = Type.Object(
       failure('Why the release was rolled back. Stays, whatever else fails, until chart or values change.'),
     ),
     conditions: Type.Optional(
-      conditions({ description: 'Available, Progressing and Degraded, each with reason and message.' }),
+      conditions({ description: 'Ready, Available, Progressing and Degraded, each with reason and message.' }),
     ),
   },
   { description: 'What the operator observed.' },

@@ -53,7 +53,7 @@ describe('the status', () => {
       chart: 'metrics-1.2.0',
       ...MADE_FROM,
     })
-    for (const type of ['Available', 'Progressing', 'Degraded']) {
+    for (const type of ['Ready', 'Available', 'Progressing', 'Degraded']) {
       expect(status.condition(type)?.observedGeneration).toBe(7)
     }
   })

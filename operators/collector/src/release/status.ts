@@ -67,7 +67,11 @@ export function deriveStatus(found: Findings, clock: { now(): number }): Collect
   const generation = observedGeneration === undefined ? {} : { observedGeneration }
   // The type of the schema leaves the message open; the operator always writes one.
   let conditions = collector.status?.conditions as readonly Condition[] | undefined
+  const phase = phaseOf(findings, available, progressing, degraded)
+  const hindrance = [degraded, progressing].find(({ isTrue }) => isTrue) ?? available
+  const isReady = available.isTrue && !progressing.isTrue && !degraded.isTrue
   for (const [type, { isTrue, reason, message }] of Object.entries({
+    Ready: { isTrue: isReady, reason: phase, message: hindrance.message },
     Available: available,
     Progressing: progressing,
     Degraded: degraded,
@@ -76,7 +80,7 @@ export function deriveStatus(found: Findings, clock: { now(): number }): Collect
     conditions = setCondition(conditions, state, clock)
   }
   return {
-    phase: phaseOf(findings, available, progressing, degraded),
+    phase,
     ...generation,
     releaseName: release.name,
     namespace: release.namespace,

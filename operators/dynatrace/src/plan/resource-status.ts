@@ -60,7 +60,9 @@ export function conditionFindings(
     .filter((resource) => !failed.has(resource))
     .flatMap((resource) => {
       const { status } = (statusOf(resource) ?? {}) as Partial<DynaKube> // both kinds have such conditions
-      const refused = (status?.conditions ?? []).filter((condition) => condition.status === 'False')
+      const refused = (status?.conditions ?? []).filter(
+        ({ type, status: value }) => value === 'False' && type !== 'Ready',
+      )
       return refused.map(({ type, message = '' }): PlanFinding => {
         return { severity: 'note', object: titleOfResource(resource), message: `${type}: ${message}` }
       })

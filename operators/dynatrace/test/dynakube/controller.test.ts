@@ -62,7 +62,7 @@ describe('a DynaKube with everything', () => {
     expect(status?.oneAgent?.connectionInfoStatus?.tenantUUID).toBe('full')
     expect(
       status?.conditions?.filter((one) => one.status !== 'True').map(({ type, reason }) => [type, reason]),
-    ).toEqual([])
+    ).toEqual([['Ready', 'Deploying']])
     const set = await stage.client.get(DaemonSets, { namespace: NAMESPACE, name: 'full-oneagent' })
     expect(set.metadata.ownerReferences).toEqual([
       {

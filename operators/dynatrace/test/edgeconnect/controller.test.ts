@@ -242,6 +242,7 @@ describe('an EdgeConnect of the operator', () => {
     expect(phase).toBe('Deploying')
     expect(conditions).toMatchObject([
       { status: 'False', message: expect.stringContaining('not managed by an operator; rename one of them') },
+      { type: 'Ready', status: 'False', reason: 'Deploying' },
     ])
     expect(await isDeployed('theirs')()).toBe(false)
     const value = { name: 'theirs', namespace: NAMESPACE, uid: kubeSystemUID, token: 'theirs' }

@@ -6,6 +6,7 @@ import { namesOf } from '../../api/dynakube/names.ts'
 import type { DynaKube } from '../../api/latest.ts'
 import { isTenantUnavailable, TenantApiError } from '../../tenant/client/errors.ts'
 import { changeEvents } from '../change-events.ts'
+import { readyCondition } from '../ready-condition.ts'
 import { withTemplateHash } from '../rendering/template-hash.ts'
 import { instancesDueMs } from './components/one-agent/instances.ts'
 import type { DynaKubeReporter } from './dynakube-component.ts'
@@ -29,7 +30,9 @@ export function reportDynaKube(
   if (isTenantUnavailable(failures.find(isRefusal))) {
     return { keepsStatus: true, isHandled: true, requeueAfterMs: REQUEUE.soonMs }
   }
-  reporter.update({ phase: failures.length > 0 ? 'Error' : isReady ? 'Running' : 'Deploying' })
+  const phase = failures.length > 0 ? 'Error' : isReady ? 'Running' : 'Deploying'
+  reporter.setCondition(readyCondition(phase, summary))
+  reporter.update({ phase })
   const isChanged = !isJsonEqual(before.status ?? {}, reporter.status)
   if (isChanged) reporter.update({ updatedTimestamp: formatTime(clock.now()) })
   const events = changeEvents({ before: before.status?.phase, after: reporter.status?.phase, changes })

@@ -5,6 +5,7 @@ import { isJsonEqual } from '@reeve/runtime/engine'
 import { configSecretName } from '../../api/edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnect } from '../../api/latest.ts'
 import { changeEvents } from '../change-events.ts'
+import { readyCondition } from '../ready-condition.ts'
 import { ForeignEdgeConnectError } from './components/registration/provision.ts'
 import { workload } from './components/workload/workload.ts'
 
@@ -24,7 +25,9 @@ export function reportEdgeConnect(
   const isRunning = isForeign
     ? summary.outcomes.some(({ name, isReady }) => name === workload.name && isReady)
     : isReady
-  reporter.update({ phase: failure !== undefined && !isForeign ? 'Error' : isRunning ? 'Running' : 'Deploying' })
+  const phase = failure !== undefined && !isForeign ? 'Error' : isRunning ? 'Running' : 'Deploying'
+  reporter.setCondition(readyCondition(phase, summary))
+  reporter.update({ phase })
   if (!isJsonEqual(before.status ?? {}, reporter.status)) {
     reporter.update({ updatedTimestamp: formatTime(clock.now()) })
   }

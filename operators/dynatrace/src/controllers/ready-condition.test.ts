@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { readyCondition } from './ready-condition.ts'
+
+const outcomes = [
+  { name: 'ActiveGate', isReady: false },
+  { name: 'OneAgent', isReady: true },
+  { name: 'KSPM', isReady: false },
+]
+
+test('names the components that pods are missing of', () => {
+  expect(readyCondition('Deploying', { failure: undefined, outcomes })).toEqual({
+    type: 'Ready',
+    status: 'False',
+    reason: 'Deploying',
+    message: 'waiting for ActiveGate, KSPM',
+  })
+})
+
+test('explains a failure', () => {
+  const condition = readyCondition('Error', { failure: new Error('the token is missing'), outcomes })
+  expect(condition).toMatchObject({ status: 'False', reason: 'Error', message: 'the token is missing' })
+})
+
+test('is True for what runs', () => {
+  expect(readyCondition('Running', { failure: undefined, outcomes: [] })).toMatchObject({ status: 'True' })
+})
