@@ -13,7 +13,7 @@ import { SimulatedHelm, type SimulatedHelmOptions } from './simulated-helm.ts'
 const logs: ObjectKey = { namespace: 'default', name: 'acme-logs' }
 const configure = (values: PlainObject) => ({ collector: { configuration: configured(values) } })
 
-/** How long a resolved chart is used: longer than any rest, so that the source is not asked then. */
+/** How long a resolved chart is used: longer than any rest, so that no request is sent then. */
 const FRESH_MS = 24 * 3_600_000
 
 const CHECK_INTERVAL_MS = 5 * 60_000
@@ -47,7 +47,7 @@ const changes: readonly HelmStep[] = [
   patch('change the configuration', configure({ replicas: 2, extra: true }), { rest: true }),
   patch('write a configuration that the chart rejects', configure({ replicas: 'many' }), { goal: 'unsettled' }),
   patch('correct it', configure({ replicas: 1 })),
-  { name: 'delete the namespace by hand', act: ({ client }) => client.delete(Namespaces, { name: 'acme' }) },
+  { name: 'delete the namespace manually', act: ({ client }) => client.delete(Namespaces, { name: 'acme' }) },
   patch('write a configuration that the cluster rejects', configure({ replicas: 1, broken: true }), {
     rest: true,
     goal: 'unsettled',
@@ -71,7 +71,7 @@ export interface CollectorExplorationOptions extends Pick<SimulatedHelmOptions, 
 }
 
 /**
- * A Collector from its creation to its deletion, with the changes and mistakes that users make on the way.
+ * A Collector from its creation to its deletion, with the changes and mistakes that users make meanwhile.
  *
  * @example
  * const { operator, scenario } = exploreCollectors({ outlivesOperator: true })
@@ -91,7 +91,7 @@ export function exploreCollectors(options: CollectorExplorationOptions = {}): Ex
           helm: wrap(new SimulatedHelm(world, { call, outlivesOperator })),
           charts: chartsBehind(call, place.clock),
           adminNamespaces: [logs.namespace ?? ''],
-          // A check is several reads, and more than one read a minute at rest counts as a loop.
+          // A check is several reads, and more than one read a minute while idle counts as a loop.
           checkIntervalMs: CHECK_INTERVAL_MS,
           settings: { clusters: { [CLUSTER]: { type: 'directory', location: '/charts' } } },
           clock: place.clock,
@@ -109,7 +109,7 @@ export function exploreCollectors(options: CollectorExplorationOptions = {}): Ex
         return resource === 'collectors.example.com' ? withoutWay(object) : object
       },
       ...declaredCollectors,
-      // Others may use them, too.
+      // Other objects may use them, too.
       leavesBehind: ['namespaces *'],
       foreignEdits: [{ resource: 'collectors.example.com', patch: { spec: { suspend: true } } }],
     },
@@ -126,7 +126,7 @@ function chartsBehind(call: OutsideCall, clock: Clock): ChartResolver {
   return {
     resolve: async () => {
       if (clock.now() - askedMs < FRESH_MS) return SAMPLE_CHART
-      const chart = await call('ask the chart source', () => SAMPLE_CHART)
+      const chart = await call('read the chart source', () => SAMPLE_CHART)
       askedMs = clock.now()
       return chart
     },

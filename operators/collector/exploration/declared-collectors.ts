@@ -31,7 +31,7 @@ const full = {
 
 const withConfiguration = (configuration: string) => ({ ...full, collector: { ...full.collector, configuration } })
 
-/** What T12 needs to know of Collectors. */
+/** What T12 needs to know about Collectors. */
 export const declaredCollectors: Pick<
   OperatorUnderTest,
   'exampleSpecs' | 'errorSpecs' | 'inertFields' | 'complete' | 'accepts'
@@ -61,7 +61,7 @@ export const declaredCollectors: Pick<
       },
       tenant: { ...tenant, reference: `Tenant-${tenant.reference.length}` },
       cluster: CLUSTER,
-      // A release that is left as it is depends on the way on purpose.
+      // The state of a suspended release depends on its history, by design.
       suspend: false,
     }
   },
@@ -77,7 +77,7 @@ export const declaredCollectors: Pick<
   },
 }
 
-/** Neither values from a Secret nor another version of the chart are there; and no Service begins with a digit. */
+/** Neither values from a Secret nor another version of the chart exist; and no name of a Service starts with a digit. */
 function isAtHand({ collector }: CollectorSpec): boolean {
   const { name, version, configurationFrom } = collector
   return configurationFrom === undefined && ['', '1.0.0'].includes(version) && /^[a-z]/.test(name)

@@ -1,6 +1,6 @@
 /**
  * What Helm's commands do to records and objects, and in which order: a crash between two steps leaves what a crash of
- * the real one leaves. `test/helm-agreement.test.ts` holds it to what the real one does.
+ * the real one leaves. `test/helm-agreement.test.ts` compares it with the real one.
  */
 import {
   isPending,
@@ -101,7 +101,7 @@ export async function upgrade(command: HelmCommand, { values, labels, descriptio
   return conclude(command, pending, description)
 }
 
-/** The same with an older revision, whatever the state of the newest one. */
+/** The same with an older revision, regardless of the state of the newest one. */
 export async function rollback(command: HelmCommand, revision: number): Promise<Release> {
   const { releases, release } = command
   const history = await releases.history(release)
@@ -127,7 +127,9 @@ export async function rollback(command: HelmCommand, revision: number): Promise<
   return conclude(command, pending, pending.description)
 }
 
-/** The newest revision marked, its objects gone, then one record after the other. `false` when there was no release. */
+/**
+ * The newest revision marked, its objects deleted, then one record after the other. `false` when there was no release.
+ */
 export async function uninstall(command: HelmCommand): Promise<boolean> {
   const { releases, release, process } = command
   const history = await releases.history(release)

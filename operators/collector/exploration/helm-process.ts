@@ -2,7 +2,7 @@
 import { type Clock, sleep } from '@reeve/kube'
 import type { OutsideCall } from '@reeve/simulation'
 
-/** Duration of a step: long enough for others to read in between. */
+/** Duration of a step: long enough for reads in between. */
 const STEP_MS = 200
 
 /** How a process is started. */
@@ -12,7 +12,7 @@ export interface ProcessOptions {
   readonly clock: Clock
   /** Stops it, as SIGTERM does. */
   readonly signal?: AbortSignal | undefined
-  /** Each step is a call of its own, so that the process dies with the operator at any of them. Absent: it outlives it. */
+  /** Each step is a separate call, so that the process dies with the operator at any of them. Absent: it outlives it. */
   readonly call?: OutsideCall | undefined
   /** Take no time: for what a user does, during which no time passes. @default false */
   readonly isInstant?: boolean

@@ -4,7 +4,7 @@ import type { Clock, KubeClient, KubeObject, Resource, Secret, Stored, UnknownOb
 import type { OutsidePlace, OutsideWorld, PlainObject } from '@reeve/simulation'
 import { MADE_BY_HELM, ReleaseStore, SAMPLE_KINDS } from './release-store.ts'
 
-/** Releases of one simulated cluster, and a view of them that includes changes by others. */
+/** Releases of one simulated cluster, and a view of them that includes changes by other clients. */
 export class HelmWorld implements OutsideWorld {
   readonly clock: Clock
   readonly releases: ReleaseStore
@@ -50,7 +50,7 @@ export class HelmWorld implements OutsideWorld {
     )
   }
 
-  /** Reconnects when the server ends a stream; one that ends at once has ended with its world. */
+  /** Reconnects when the server ends a stream; one that ends immediately has ended with its world. */
   async #follow(resource: Resource<KubeObject>): Promise<void> {
     const idOf = ({ metadata: { namespace, name } }: Stored<KubeObject>) => `${resource.kind} ${namespace}/${name}`
     for (let startedMs = Number.NaN; startedMs !== this.clock.now(); ) {

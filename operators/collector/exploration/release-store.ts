@@ -38,7 +38,7 @@ export class ReleaseStore {
     else await this.#client.update(Secrets, secret)
   }
 
-  /** Forgets a revision. */
+  /** Deletes a revision. */
   async purge({ namespace, name, revision }: Release): Promise<void> {
     await ignoreMissing(this.#client.delete(Secrets, { namespace, name: releaseSecretName(name, revision) }))
   }
@@ -55,7 +55,7 @@ export class ReleaseStore {
     )
   }
 
-  /** Deletes an object; one that is gone already is as good. */
+  /** Deletes an object; a missing one is fine. */
   async remove({ namespace }: ReleaseKey, object: UnknownObject): Promise<void> {
     const { name = '' } = object.metadata
     await ignoreMissing(this.#client.delete(resourceOf(object), { namespace, name }))

@@ -66,9 +66,9 @@ export const target: FuzzTarget = {
     const values = decodeConfiguration(Buffer.from(input).toString('base64'))
     if (values.values !== undefined) mergeValues(values.values, values.values)
     const value = parsed(textOf(input))
-    // The webhook server lets nothing pass that is not an object with metadata.
+    // The webhook server rejects everything but objects with metadata.
     if (!isRecord(value) || !isRecord(value.metadata)) return `${values.problem?.message.slice(0, 80)}`
-    // Whoever calls the webhook decides what else it gets.
+    // Everything else is up to the caller of the webhook.
     const collector = value as unknown as Collector
     const problems = validateCollector(completeCollector(collector), { clusters: ['production'] })
     const messages = problems.slice(0, 4).map(({ message }) => message.slice(0, 60))

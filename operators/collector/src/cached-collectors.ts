@@ -17,7 +17,7 @@ export const COLLECTOR_INDEXERS: Readonly<Record<string, Indexer<Collector>>> = 
 }
 
 /**
- * The Collectors that ask for a release and may have it, the one it belongs to first: the oldest, and of equals the first
+ * The Collectors that declare a release and are allowed to, its owner first: the oldest, and of equals the first
  * by name. One that may not target the namespace does not count.
  */
 export function claimants(
@@ -42,7 +42,7 @@ export function collectorsOfNamespace({ metadata }: KubeObject, cache: CacheRead
   return cache.byIndex(Collectors, TARGET_INDEX, metadata.name ?? '').map((collector) => objectKey(collector))
 }
 
-/** The others that ask for the same release as a Collector: when it is deleted or moves away, the release may be theirs. */
+/** The other Collectors that declare the same release: when this one is deleted or moves away, one of them may own it. */
 export function rivals(collector: Stored<Collector>, cache: CacheReader): readonly ObjectKey[] {
   return askers(cache, releaseKeyOf(collector.spec))
     .filter(({ metadata }) => metadata.uid !== collector.metadata.uid)

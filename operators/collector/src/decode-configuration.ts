@@ -66,7 +66,7 @@ export function parseValues(text: string, field: string): Decoded {
   let value: unknown
   try {
     const [document, another] = readYaml(text, { maxTokens: MAX_TOKENS })
-    if (another !== undefined) return refuse(field, 'holds several YAML documents: keep one')
+    if (another !== undefined) return refuse(field, 'contains several YAML documents: keep one')
     value = document && yamlValue(document)
   } catch (error) {
     if (error instanceof YamlFault) return refuse(field, error.message)

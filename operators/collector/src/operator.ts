@@ -42,7 +42,7 @@ export interface CollectorOperatorOptions extends Omit<OperatorOptions, 'namespa
   /** Deadline of one helm command. Workloads are not waited for, hooks are. @default 120_000 */
   readonly helmTimeoutMs?: number
   /**
-   * How long a pending revision is left alone: a helm process outlives an operator that is killed.
+   * How long a pending revision is not touched: a helm process outlives an operator that is killed.
    * @default the deadline of a helm command and 10 s
    */
   readonly staleAfterMs?: number
@@ -139,7 +139,7 @@ function describe(
 
 function webhook({ settings, tenancy, client }: CollectorDependencies & { readonly client: KubeClient }) {
   const rules = { ...validationRules(settings), tenancy }
-  // The API server is asked: a replica that does not lead, whose cache is empty, responds to reviews as well.
+  // Reads from the API server: a replica that does not lead, whose cache is empty, responds to reviews as well.
   return collectorWebhook(rules, (name, signal) => liveNamespace(name, { client, signal }))
 }
 

@@ -1,4 +1,4 @@
-/** Which release a Collector asks for. */
+/** Which release a Collector declares. */
 import type { ReleaseKey } from '@reeve/helm'
 import type { CollectorSpec } from './api/collector.ts'
 
@@ -10,8 +10,8 @@ export const MAX_RELEASE_NAME_LENGTH = 53
 const RELEASE_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 
 /**
- * Whether a release can exist. A status may have been written by others, and a Collector may be deleted that was never
- * valid: such names must not become part of a path, a selector or an account.
+ * Whether a release can exist. A status may have been written by other clients, and a Collector may be deleted that was
+ * never valid: such names must not become part of a path, a selector or an account.
  */
 export function isReleaseKey({ namespace, name }: ReleaseKey): boolean {
   return isNamespaceName(namespace) && name.length <= MAX_RELEASE_NAME_LENGTH && RELEASE_NAME.test(name)

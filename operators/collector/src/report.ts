@@ -24,7 +24,7 @@ export function collectorReport(
     const { outcomes, before, clock, isDeleting } = summary
     if (isDeleting) return {}
     const found = resultOf(outcomes)
-    // An error of the API server: the status stays as it is, and the reconcile is retried.
+    // An error of the API server: the status is not changed, and the reconcile is retried.
     if (found === undefined) return { keepsStatus: true }
     const others = factsIn(outcomes, leftovers) ?? { pending: [], recorded: othersOf(before, found.release) }
     const isCurrent = isToRecord(before, found)
@@ -35,7 +35,7 @@ export function collectorReport(
   }
 }
 
-/** What became of the release; nothing when the API server could not be asked. */
+/** The outcome of the release; undefined when the API server could not be reached. */
 function resultOf(outcomes: Outcomes): ReleaseResult | undefined {
   const result = factsIn(outcomes, release)
   if (result !== undefined) return result
@@ -70,6 +70,6 @@ function othersOf(collector: Collector, current: ReleaseKey): readonly ReleaseKe
 }
 
 function factsIn<Facts>(outcomes: Outcomes, component: CollectorComponent<Facts>): Facts | undefined {
-  // An outcome holds the facts of the component that it is named after.
+  // An outcome contains the facts of the component that it is named after.
   return outcomes.find(({ name }) => name === component.name)?.facts as Facts | undefined
 }

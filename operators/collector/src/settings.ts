@@ -14,8 +14,7 @@ const source = Type.Object({
   type: Type.String({ pattern: '^(repository|oci|directory)$', description: 'repository, oci or directory' }),
   location: Type.String({
     minLength: 1,
-    description:
-      'A chart repository (https://…), a registry and folder (oci://…), or a folder that holds chart folders.',
+    description: 'A chart repository (https://…), a registry and folder (oci://…), or a folder of chart folders.',
   }),
   credentials,
   plainHttp: Type.Optional(Type.Boolean({ description: 'For a local registry without TLS.' })),

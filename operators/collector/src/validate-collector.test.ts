@@ -7,7 +7,7 @@ import { collectorOf, configuration } from './testing/collector.ts'
 import { validateCollector, validationRules } from './validate-collector.ts'
 
 describe('a Collector', () => {
-  it('asks for a release named after collector and instance, in the namespace of its tenant', () => {
+  it('declares a release named after collector and instance, in the namespace of its tenant', () => {
     expect(releaseKeyOf(collectorOf().spec)).toEqual({ namespace: 'acme', name: 'metrics-eu1' })
   })
 
@@ -80,7 +80,7 @@ describe('a Collector', () => {
     ])
   })
 
-  it('reports all problems at once', () => {
+  it('reports all problems together', () => {
     const bad = collectorOf({ collector: { configuration: '!', version: '?' }, tenant: { reference: '-' } })
     expect(validateCollector(bad, { clusters: [] }).map(({ field }) => field)).toEqual([
       'spec.collector.configuration',
@@ -92,7 +92,7 @@ describe('a Collector', () => {
 })
 
 describe('a configuration', () => {
-  it('gives back any map of JSON values', () => {
+  it('returns any map of JSON values', () => {
     const maps = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }), { noNullPrototype: true })
     fc.assert(
       fc.property(maps, (values) => {
@@ -114,7 +114,7 @@ describe('a configuration', () => {
     expect(problem?.message).not.toContain('geheim')
   })
 
-  it('that unfolds without end, nests without end or holds no JSON is refused', () => {
+  it('that expands or nests excessively, or is not representable as JSON, is rejected', () => {
     const bomb = ['a: &a [x,x,x,x,x,x,x,x,x,x]', ...'bcdefg'].map((line, index, all) =>
       index === 0 ? line : `${line}: &${line} [${`*${(all[index - 1] ?? '').charAt(0)},`.repeat(10)}]`,
     )
@@ -128,7 +128,7 @@ describe('a configuration', () => {
     ['maps as keys of maps', '? '.repeat(600)],
     ['a map of very many keys', Array.from({ length: 15_000 }, (_, index) => `${index.toString(36)}:`).join('\n')],
     ['nothing but mistakes', '}'.repeat(MAX_CONFIGURATION_BYTES)],
-  ])('does not stop whoever reads it by %s', (_, text) => {
+  ])('does not block its reader by %s', (_, text) => {
     const { values, problem } = decodeConfiguration(configuration(text))
     expect(values === undefined).toBe(problem !== undefined)
   })

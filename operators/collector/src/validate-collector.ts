@@ -20,7 +20,7 @@ export interface ValidationRules {
 }
 
 /**
- * Checks a Collector against its schema and further rules. All problems are reported at once, each
+ * Checks a Collector against its schema and further rules. All problems are reported together, each
  * with its field and the remedy.
  *
  * @example

@@ -90,7 +90,7 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
     }
     // The account of the team may do in its namespace what a collector needs, and no more.
     await stage.grantAccount(team, `${name}-tenant`)
-    // Another one may do everything everywhere, as no account of a tenant should.
+    // Another one has all rights, as no account of a tenant should.
     await stage.client.create(ClusterRoleBindings, {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRoleBinding',
@@ -144,7 +144,7 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
       const collector = await stage.client.get(Collectors, key)
       const degraded = condition(collector, 'Degraded')
       found = { reason: degraded?.reason ?? '', message: degraded?.message ?? '' }
-      // A real API server learns of rights a moment after they are given.
+      // A real API server learns of rights a moment after they are granted.
       const isOver = degraded?.status === 'True' || collector.status?.phase === 'Available'
       return isOver && !found.message.includes('cannot impersonate')
     })
@@ -203,7 +203,7 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
     }
   })
 
-  test('is stopped by the rights of the account alone, before anything is installed', async () => {
+  test('is stopped by the rights of the account, before anything is installed', async () => {
     const found = await attempt(raw(job('{name: pwn, namespace: kube-system}')))
     expect(found).toEqual({ reason: 'HelmForbidden', message: expect.stringContaining('kube-system') })
   })
@@ -257,7 +257,7 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
 
   test('cannot keep the Collector of another team from being deleted', async () => {
     const other = { namespace: team, name: 'innocent' }
-    // Whoever may write Secrets in a namespace may label them, and the account of it may not delete what is listed.
+    // Users who may write Secrets in a namespace may label them, and the account of it may not delete what is listed.
     await stage.client.create(Secrets, markedRecord(victim, 'trap', other))
     const written = collectorOf({ collector: { name: 'log-collector' }, tenant: { reference: team } })
     await stage.client.create(Collectors, { ...written, metadata: other })
@@ -266,7 +266,7 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
     expect(await readReleases(stage.client, { namespace: victim, name: 'trap' })).toHaveLength(1)
   })
 
-  test('cannot have a release of others uninstalled by writing a status', async () => {
+  test('cannot have a release of another owner uninstalled by writing a status', async () => {
     const key = { namespace: team, name: 'forger' }
     await stage.grantAccount(victim, `${name}-tenant`)
     await stage.client.create(Secrets, markedRecord(victim, 'wanted', { namespace: victim, name: 'b' }))
@@ -340,7 +340,7 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
     }
   })
 
-  test('never gets a text of its own among the arguments of helm', async () => {
+  test('never gets its own text into the arguments of helm', async () => {
     const values = JSON.stringify({ 'post-renderer': '/bin/sh', postRenderer: '/bin/sh', set: 'a=b', kubeconfig: '/x' })
     await attempt({ collector: { name: 'log-collector', configuration: configuration(values) } })
     const flags = operator.commands.flatMap((args) => args.filter((arg) => arg.startsWith('-')))

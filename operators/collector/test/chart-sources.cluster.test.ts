@@ -1,4 +1,7 @@
-/** Where charts and values come from: registries, repositories, addresses and Secrets, also when they change or go away. */
+/**
+ * Where charts and values come from: registries, repositories, addresses and Secrets, also when they change or become
+ * unavailable.
+ */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ChartStore } from '@reeve/helm'
@@ -13,7 +16,7 @@ const FILES = ['values.yaml', 'values.schema.json', 'deployment', 'secret', 'ser
 )
 const LOGIN = { username: 'jane', password: 'hunter2' }
 
-describe.skipIf(helmPath === undefined)('a chart source (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined)('a chart source (skipped without helm)', () => {
   let stage: Stage
   let tenants: Tenants
   let server: ChartServer
@@ -61,7 +64,7 @@ describe.skipIf(helmPath === undefined)('a chart source (skipped where there is 
     server.add('log-collector', version, archives.get(version) ?? Buffer.alloc(0))
   }
 
-  test('may be a registry, whose newest version comes by itself', async () => {
+  test('may be a registry, whose newest version is installed automatically', async () => {
     await tenants.create('oci', 'replicas: 0', { spec: { cluster: 'registry' } })
     await tenants.create('pinned', 'replicas: 0', { spec: { cluster: 'registry' }, collector: { version: '1.0.0' } })
     const { status } = await stage.untilPhase('oci', 'Available', 1)
@@ -73,7 +76,7 @@ describe.skipIf(helmPath === undefined)('a chart source (skipped where there is 
     expect((await stage.untilPhase('pinned', 'Available', 1)).status?.chart).toBe('log-collector-1.0.0')
   })
 
-  test('may be that of the Collector itself, held to its digest', async () => {
+  test('may be that of the Collector itself, pinned by its digest', async () => {
     const { status } = await stage.untilPhase('pinned', 'Available', 1)
     const url = `${server.repository}/files/log-collector-1.0.0.tgz`
     const chart = { type: 'url', url, credentialsSecretName: 'charts' } as const
@@ -101,7 +104,7 @@ describe.skipIf(helmPath === undefined)('a chart source (skipped where there is 
     expect(await tenants.untilReason('secret', 'Degraded', 'InvalidConfiguration')).toMatch(
       /spec\.collector\.configurationFrom: Secret values does not exist in .*: create it/,
     )
-    // After a failure the operator retries in seconds; a change of the Collector causes a reconcile at once.
+    // After a failure the operator retries in seconds; a change of the Collector causes a reconcile immediately.
     const reconcileNow = (id: string) => tenants.patch('secret', { tenant: { id } })
     await client.create(Secrets, values('pipeline: {password: swordfish}'))
     await reconcileNow('43')
@@ -128,7 +131,7 @@ describe.skipIf(helmPath === undefined)('a chart source (skipped where there is 
     await stage.untilPhase('down', 'Available', 2)
     expect((await stage.client.get(Deployments, tenants.releaseOf('down'))).spec?.replicas).toBe(1)
     expect(await tenants.untilReason('down', 'Progressing', 'ChartFromCache')).toMatch(/using the cached chart: .*127/)
-    // What was never fetched cannot come from the cache, and what runs is left as it is.
+    // What was never fetched cannot come from the cache, and the release is not changed.
     await tenants.patch('down', { collector: { version: '1.0.0' } })
     expect(await tenants.untilReason('down', 'Degraded', 'HelmChartUnreachable')).toContain(server.repository)
     expect(condition(await tenants.get('down'), 'Available')?.status).toBe('True')

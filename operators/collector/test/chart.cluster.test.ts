@@ -20,7 +20,7 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
 `
 const WEBHOOKS = 'ValidatingWebhookConfiguration'
 
-describe.skipIf(helmPath === undefined)('the chart (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () => {
   let stage: Stage
   const run = randomBytes(3).toString('hex')
   const name = `collectors-${run}`
@@ -46,7 +46,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
   }
 
   test.each([
-    ['as it is', {}],
+    ['with defaults', {}],
     ['without a webhook', { webhook: { enabled: false }, watchNamespace: 'shop' }],
     ['with more rights', { extraTenantRules: [{ apiGroups: ['example.com'], resources: ['a'], verbs: ['get'] }] }],
     ['with any account', { settings: { ...SETTINGS, serviceAccounts: ['*'] } }],
@@ -130,7 +130,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
     const { port } = (await operator.webhooks?.server.address()) ?? {}
     const configurations = objects.filter(({ kind }) => kind === WEBHOOKS)
     for (const object of configurations) {
-      // No kubelet runs here that could put a pod behind the Service; and other suites are left alone.
+      // No kubelet runs here that could add endpoints to the Service; and other suites must not be affected.
       const [webhook] = object.webhooks as readonly object[]
       const clientConfig = { url: `https://127.0.0.1:${port}/validate` }
       const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': namespace } }
@@ -141,7 +141,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
     expect(await attempt()).toMatch(
       /spec\.collector\.configuration: is not Base64: encode .*; spec\.cluster: "nowhere" is unknown: use one of development/,
     )
-    // A real API server learns of rights a moment after they are given; what was refused until then does not count.
+    // A real API server learns of rights a moment after they are granted; earlier denials do not count.
     refusals.length = 0
 
     const tenant = { reference: `chart-${run}` }

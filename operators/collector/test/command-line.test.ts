@@ -1,4 +1,4 @@
-/** The operator as a process of its own, with the samples. */
+/** The operator as a process, with the samples. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { helmPath, type Stage, setStage } from './support/stage.ts'
 
 const here = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 
-describe.skipIf(helmPath === undefined)('the command line (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined)('the command line (skipped without helm)', () => {
   let stage: Stage
 
   beforeAll(async () => {

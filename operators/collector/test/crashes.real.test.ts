@@ -27,12 +27,12 @@ spec:
 {{- end }}
 `
 
-/** Helm gives up waiting after 80 % of it; what is left pending is freed 10 s after it. */
+/** Helm times out after 80 % of it; a pending revision is recovered 10 s after it. */
 const HELM_TIMEOUT_SECONDS = 8
 
 const TIMEOUT_MS = 240_000
 
-describe.skipIf(helmPath === undefined)('an operator that is killed (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined)('an operator that is killed (skipped without helm)', () => {
   let stage: Stage
   let tenants: Tenants
   let settings: string
@@ -106,7 +106,7 @@ describe.skipIf(helmPath === undefined)('an operator that is killed (skipped whe
       await operator.kill()
       await letGo('orphan')
       start()
-      // Helm stops waiting for the hook and records the failure; then it is the operator's turn.
+      // Helm stops waiting for the hook and records the failure; then the operator continues.
       await stage.untilPhase('orphan', 'Available')
       await expectOneRelease('orphan')
     },
@@ -114,7 +114,7 @@ describe.skipIf(helmPath === undefined)('an operator that is killed (skipped whe
   )
 
   test(
-    'at any other moment, continues from there, and cleans up what was deleted meanwhile',
+    'at any other time, continues from there, and cleans up what was deleted meanwhile',
     async () => {
       const moments: readonly (readonly [string, () => Promise<boolean>])[] = [
         ['claimed', async () => (await tenants.get('claimed')).metadata.finalizers !== undefined],

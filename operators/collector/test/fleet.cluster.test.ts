@@ -1,4 +1,4 @@
-/** Many Collectors at once. `REEVE_COLLECTORS=100` makes it a hundred, which takes helm a minute of processor time. */
+/** Many Collectors together. `REEVE_COLLECTORS=100` makes it a hundred, which takes helm a minute of processor time. */
 import { valuesDigest } from '@reeve/helm'
 import { Deployments } from '@reeve/kube'
 import { createMetricsRegistry, type MetricsRegistry } from '@reeve/runtime/metrics'
@@ -14,7 +14,7 @@ const ASKED = 4
 
 const TIMEOUT_MS = 600_000
 
-describe.skipIf(helmPath === undefined)('many Collectors (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined)('many Collectors (skipped without helm)', () => {
   let stage: Stage
   let tenants: Tenants
   let operator: RunningOperator

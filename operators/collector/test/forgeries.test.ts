@@ -36,7 +36,7 @@ test('a namespace that has just stopped accepting a Collector is not written to,
   expect(installed).toEqual([])
 })
 
-test('a Collector that was never valid can be deleted, whatever its target', async () => {
+test('a Collector that was never valid can be deleted, regardless of its target', async () => {
   stage.run(stage.helm())
   for (const reference of ['..', '../../api', 'a:b', 'a\nb', '-x']) {
     await stage.create({ tenant: { reference } }, 'odd')

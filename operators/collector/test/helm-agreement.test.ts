@@ -48,7 +48,7 @@ spec:
 
 const marks = (letter: string) => ({ labels: { 'example.com/mark': letter }, description: `Collector ${letter}` })
 
-describe.skipIf(helmPath === undefined)('the simulated helm (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined)('the simulated helm (skipped without helm)', () => {
   let stage: Stage
   let chart: { readonly path: string }
 

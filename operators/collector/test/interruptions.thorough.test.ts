@@ -19,7 +19,7 @@ metadata:
 const INGREDIENTS = { chartDigest: `sha256:${'0'.repeat(64)}`, valuesDigest: `sha256:${'0'.repeat(64)}` }
 const LONG_AGO = '2020-01-01T00:00:00Z'
 
-describe.skipIf(helmPath === undefined)('a release (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined)('a release (skipped without helm)', () => {
   let stage: Stage
   let operator: RunningOperator
   let tenants: Tenants
@@ -77,7 +77,7 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
     expect(await tenants.statuses('broken')).toEqual(['superseded', 'failed', 'deployed'])
     await tenants.untilReason('broken', 'Degraded', 'RolledBack')
     expect(status?.lastFailure?.message).toMatch(/Not_A_Name/)
-    await tenants.configure('broken', 'replicas: 0\npipeline: {mended: true}')
+    await tenants.configure('broken', 'replicas: 0\npipeline: {corrected: true}')
     await stage.untilPhase('broken', 'Available', 4)
   })
 

@@ -1,4 +1,4 @@
-/** The life of Collectors with the real helm, on whichever cluster the run is for. */
+/** The life of Collectors with the real helm, on the embedded or a real cluster. */
 import { Deployments, isNotFound, Namespaces, Secrets, Services } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Collector, Collectors } from '../src/index.ts'
@@ -82,7 +82,7 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     expect(operator.commands).toHaveLength(before)
   })
 
-  test('reverts an upgrade that was made by hand', async () => {
+  test('reverts an upgrade that was made manually', async () => {
     await tenants.create('hand', 'replicas: 0')
     await stage.untilPhase('hand', 'Available', 1)
     await stage.helm.upgrade(
@@ -99,7 +99,7 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     await stage.until(async () => (await tenants.events('hand')).some(({ note }) => note.includes('by hand')))
   })
 
-  test('leaves a release alone that was not made by the operator', async () => {
+  test('does not change a release that the operator did not create', async () => {
     const release = tenants.releaseOf('stranger')
     const chart = { path: `${stage.charts}/log-collector` }
     await stage.helm.install(release, chart, { values: { replicas: 0 }, createNamespace: true })
@@ -138,7 +138,7 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     ])
   })
 
-  test('leaves the release of a suspended Collector alone until it is resumed', async () => {
+  test('does not change the release of a suspended Collector until it is resumed', async () => {
     await tenants.create('pause', 'replicas: 0')
     await stage.untilPhase('pause', 'Available', 1)
     const before = operator.commands.length
@@ -183,7 +183,7 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     expect((await stage.client.get(Deployments, tenants.releaseOf('drift'))).spec?.replicas).toBe(0)
   })
 
-  test('only reports drift when it should not heal, and leaves autoscalers alone', async () => {
+  test('only reports drift when it should not heal, and does not interfere with autoscalers', async () => {
     // The server writes 500m and 1Gi.
     await tenants.create('reported', 'replicas: 1\nresources: {limits: {cpu: 0.5, memory: 1024Mi}}')
     await stage.untilPhase('reported', 'Available', 1)
@@ -228,7 +228,7 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     })
     await stage.until(async () => interrupted.commands.some((args) => args[0] === 'install' && !isDryRun(args)))
     await interrupted.stop()
-    // No helm process is running any more: no need to wait for its deadline.
+    // No helm process is running anymore: no need to wait for its deadline.
     operator = await stage.startOperator({ staleAfterMs: 1_000 })
     await stage.untilPhase('cut', 'Available')
     await stage.until(() => tenants.isGone('gone'))

@@ -86,7 +86,7 @@ test('invalid input is reported once, starts no helm, and is retried less and le
   expect(stage.reconciles).toBeLessThan(20)
 })
 
-test('what fails is tried again after 5 s, 10 s, 20 s … 10 min, and the event is one', async () => {
+test('failures are retried after 5 s, 10 s, 20 s … 10 min, with a single event', async () => {
   const times: number[] = []
   start(async () => {
     times.push(stage.clock.now())

@@ -1,4 +1,4 @@
-/** The sample chart takes values for what they are: texts, never YAML of its own. */
+/** The sample chart treats values as strings, never as YAML. */
 import { fileURLToPath } from 'node:url'
 import { findHelm, manifestObjects, openHelm } from '@reeve/helm'
 import { describe, expect, test } from 'vitest'
@@ -18,13 +18,13 @@ spec: {template: {spec: {hostPID: true, restartPolicy: Never, containers: [{name
 ---
 x: "`
 
-describe.skipIf(helmPath === undefined)('the sample chart (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined)('the sample chart (skipped without helm)', () => {
   test.each([
     ['image.tag', { image: { repository: 'nginx', tag: INJECTED } }],
     ['image.repository', { image: { repository: INJECTED, tag: '1' } }],
     ['pipeline', { pipeline: { [INJECTED]: INJECTED } }],
     ['resources', { resources: { limits: { [INJECTED]: INJECTED } } }],
-  ])('renders no further object, whatever is in %s', async (_, values) => {
+  ])('renders no further object, whatever %s contains', async (_, values) => {
     await using helm = await openHelm(await findHelm({ env: { HELM_BIN: helmPath } }), CLUSTER)
     const objects = manifestObjects(await helm.template(RELEASE, CHART, { values }))
     expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([

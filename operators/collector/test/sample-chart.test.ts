@@ -1,4 +1,4 @@
-/** The sample chart where there is a kind that not every cluster has: on a cluster of its own, which it is added to. */
+/** The sample chart with a kind that not every cluster serves: on a separate cluster that serves it. */
 import { type CustomResourceDefinition, CustomResourceDefinitions, isNotFound } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { helmPath, type Stage, setStage } from './support/stage.ts'
@@ -26,7 +26,7 @@ const CRD: CustomResourceDefinition = {
   },
 }
 
-describe.skipIf(helmPath === undefined)('the sample chart (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined)('the sample chart (skipped without helm)', () => {
   let stage: Stage
   let tenants: Tenants
 

@@ -1,4 +1,4 @@
-/** A deleted Collector leaves nothing behind, whatever the state of its release. */
+/** A deleted Collector leaves nothing behind, regardless of the state of its release. */
 import { createWorld } from '@reeve/simulation'
 import { afterEach, expect, it } from 'vitest'
 import { exploreCollectors, shortLife } from '../exploration/collector.ts'
@@ -16,7 +16,7 @@ it('removes objects that a failed upgrade did not delete', async () => {
   const simulated = await createWorld({ seed: 1, operator })
   world = simulated
   const { client } = simulated.user
-  // Made by the operator's description, above.
+  // Created by the operator, according to its description above.
   const helm = simulated.outsideWorld as HelmWorld
   const configure = async (values: Readonly<Record<string, unknown>>) => {
     const spec = { collector: { configuration: configured(values) }, rollback: { onFailure: false } }

@@ -1,4 +1,4 @@
-/** The client, informer and lister of docs/collector.md: typed by the definition of the resource alone. */
+/** The client, informer and lister of docs/collector.md: typed by the definition of the resource. */
 import { crdManifest } from '@reeve/crd'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
 import { CustomResourceDefinitions, createClient } from '@reeve/kube'

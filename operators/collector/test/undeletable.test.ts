@@ -14,7 +14,7 @@ data:
   a: two
 `
 
-describe.skipIf(helmPath === undefined)('a release (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined)('a release (skipped without helm)', () => {
   let stage: Stage
   let tenants: Tenants
 
@@ -35,7 +35,7 @@ describe.skipIf(helmPath === undefined)('a release (skipped where there is no he
     await expect(stage.client.get(ConfigMaps, tenants.releaseOf('dup'))).rejects.toSatisfy(isNotFound)
   })
 
-  /** Replaces what a record holds, as an accident might. */
+  /** Replaces the content of a record, as an accident might. */
   async function spoil(name: string, revision: number): Promise<void> {
     const { namespace, name: release } = tenants.releaseOf(name)
     const key = { namespace, name: `sh.helm.release.v1.${release}.v${revision}` }

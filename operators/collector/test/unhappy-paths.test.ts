@@ -18,7 +18,7 @@ afterEach(() => stage.close())
 
 const revisions = async () => (await readReleases(stage.client, RELEASE)).map(({ status }) => status)
 
-test('the cause of a rollback is remembered while the chart source is unreachable', async () => {
+test('the cause of a rollback is kept while the chart source is unreachable', async () => {
   let isUnreachable = false
   const source: ChartResolver = {
     resolve: async (asked) => {
@@ -75,7 +75,7 @@ test('a release record that cannot be read is named, and a Secret of another typ
   expect(await revisions()).toEqual(['deployed'])
 })
 
-test('a release that its Collector moves away from is taken over by the one that waits for it', async () => {
+test('a release that its Collector no longer declares is adopted by the one that waits for it', async () => {
   stage.run(stage.helm())
   await stage.create(SMALL)
   await stage.untilPhase('Available')

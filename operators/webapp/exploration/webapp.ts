@@ -10,7 +10,7 @@ const shop: ObjectKey = { namespace: 'default', name: 'shop' }
 const edit = (spec: Readonly<Record<string, unknown>>) => ({ type: 'merge', patch: { spec } }) as const
 
 /**
- * A WebApp from its creation to its deletion, with the changes that users make on the way.
+ * A WebApp from its creation to its deletion, with the changes that users make meanwhile.
  *
  * @example
  * const report = await explore(exploration.operator, exploration.scenario, { patterns: ['T1'] })
@@ -82,10 +82,10 @@ export const exploration: Exploration = {
       { name: 'change the image', act: ({ client }) => client.patch(WebApps, shop, edit({ image: 'nginx:1.30' })) },
       { name: 'scale up', act: ({ client }) => client.patch(WebApps, shop, edit({ replicas: 2 })) },
       {
-        name: 'scale down and take the host name away',
+        name: 'scale down and remove the host name',
         act: ({ client }) => client.patch(WebApps, shop, edit({ replicas: 1, ingress: null })),
       },
-      { name: 'delete the Deployment by hand', act: ({ client }) => client.delete(Deployments, shop), rest: true },
+      { name: 'delete the Deployment manually', act: ({ client }) => client.delete(Deployments, shop), rest: true },
       { name: 'delete', act: ({ client }) => client.delete(WebApps, shop) },
     ],
   },

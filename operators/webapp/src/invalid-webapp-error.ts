@@ -2,7 +2,7 @@
 import type { Problem } from '@reeve/crd'
 import { TerminalError } from '@reeve/runtime'
 
-/** No retry mends it, only an edit: the message lists every field and its remedy, and goes into the status. */
+/** No retry helps, only an edit: the message lists every field and its remedy, and goes into the status. */
 export class InvalidWebAppError extends TerminalError {
   override readonly code = 'INVALID_SPEC'
 

@@ -10,7 +10,7 @@ import { requireValid } from './validate-webapp.ts'
 import { webAppWebhooks } from './webhooks/webhooks.ts'
 
 /**
- * The operator. `create` puts it together for a client, `run` runs it in a process of its own, `rbac` says which rights
+ * The operator. `create` creates it for a client, `run` runs it as a process, `rbac` says which rights
  * it needs.
  *
  * @example

@@ -20,7 +20,7 @@ describe('the phase of a WebApp', () => {
     expect(phaseOf('WaitingForPods', 2, deployment(2, { available: 2 }))).toBe('Ready')
   })
 
-  it('is ready with no replicas when none are wanted', () => {
+  it('is ready with no replicas when none are desired', () => {
     expect(phaseOf('Created', 0, deployment(0))).toBe('Ready')
   })
 

@@ -62,7 +62,7 @@ export function derivePhase({ webapp, deployment, failure }: Observation): Phase
   return { phase: 'Degraded', message: `${progress}: replicas that were available no longer are` }
 }
 
-/** The Deployment's status speaks of the spec as it is now, not of an earlier one. */
+/** The Deployment's status is about the current spec, not of an earlier one. */
 function isObserved({ metadata, status }: Deployment): boolean {
   return status?.observedGeneration !== undefined && status.observedGeneration >= (metadata.generation ?? 0)
 }

@@ -21,7 +21,7 @@ export function report({
   return { status, events: eventsOf(webapp, status, changes), requeueAfterMs: RESYNC_MS }
 }
 
-/** One event per change of phase, with what was written on the way; or one for what was written alone. */
+/** One event per change of phase, with the objects written; or one for the objects only. */
 function eventsOf(webapp: WebApp, status: WebAppStatus, changes: readonly Change[]): readonly Occurrence[] {
   const written = changes.map(({ type, object }) => `${type} ${object.kind} ${object.metadata.name}`).join(', ')
   const before = webapp.status?.phase ?? 'Created'

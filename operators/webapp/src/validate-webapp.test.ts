@@ -12,7 +12,7 @@ describe('validation of a WebApp', () => {
     expect(validateWebApp(webapp({ image: 'nginx:1.29' }))).toEqual({ problems: [], warnings: [] })
   })
 
-  it('asks for a tag or digest and suggests one', () => {
+  it('requires a tag or digest and suggests one', () => {
     expect(problemsOf(webapp({ image: 'team/shop' }))).toEqual([
       'spec.image: "team/shop" has neither tag nor digest: say which version to run, such as team/shop:1.0',
     ])
@@ -54,13 +54,13 @@ describe('validation of a WebApp', () => {
     expect(problemsOf(named('a'.repeat(64)))).toHaveLength(1)
   })
 
-  it('reports all problems at once', () => {
+  it('reports all problems together', () => {
     expect(
       problemsOf(webapp({ image: 'nginx', replicas: -1, port: 0 } as never)).map((line) => line.split(':')[0]),
     ).toEqual(['spec.replicas', 'spec.port', 'spec.image'])
   })
 
-  it('never throws, whatever slipped past the webhook', () => {
+  it('never throws, whatever bypassed the webhook', () => {
     fc.assert(fc.property(fc.jsonValue(), (spec) => void validateWebApp({ ...webapp({}), spec } as never)))
   })
 })

@@ -17,7 +17,7 @@ const MAX_NAME_LENGTH = 63
 const SCHEMA = objectSchema(WebAppCrd, 'v1')
 
 /**
- * Checks a WebApp against its schema and the rules that a schema cannot say. All problems are reported at once.
+ * Checks a WebApp against its schema and the rules that a schema cannot express. All problems are reported together.
  *
  * @example
  * const { problems, warnings } = validateWebApp(webapp)
@@ -25,7 +25,7 @@ const SCHEMA = objectSchema(WebAppCrd, 'v1')
 export function validateWebApp(webapp: WebApp): Verdict {
   const shape = validate(SCHEMA, webapp)
   const warnings: Problem[] = []
-  // A rule looks only at what has the right shape: one mistake, one message.
+  // Rules only check values of the right type: one mistake, one message.
   const isSound = (field: string) =>
     !shape.some((problem) => problem.field === 'spec' || problem.field.startsWith(field))
   const problems = [

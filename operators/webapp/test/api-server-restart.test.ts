@@ -30,7 +30,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await sleep(50, { signal: deadline })
 }
 
-it('the operator goes on where it was when the API server comes back', async () => {
+it('the operator continues where it was when the API server is back', async () => {
   const stop = new AbortController()
   const own = await connect({ kubeconfig: join(folder, 'kubeconfig') })
   const { manager, cache } = createWebAppOperator({ client: own })
@@ -40,7 +40,7 @@ it('the operator goes on where it was when the API server comes back', async () 
   await until(async () => (await phase()) === 'Ready')
 
   await cluster.stopListening()
-  // Written behind the back of every client, as by another one before the watches are up again.
+  // Written directly to the store, as by another client before the watches are open again.
   const webapp = cluster.api.get('webapps.example.com', 'default', 'shop')
   await cluster.api.update('webapps.example.com', { ...webapp, spec: { image: 'nginx:1.29', replicas: 3 } } as never)
   await until(async () => cache.health().informers.some(({ state }) => state !== 'watching'))

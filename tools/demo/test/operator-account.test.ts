@@ -10,7 +10,7 @@ import { connectAsOperator } from '../src/operator-account.ts'
 
 const helm = await findClientBinary('helm')
 
-describe.skipIf(helm === undefined)('an operator of the demo (skipped where there is no helm)', () => {
+describe.skipIf(helm === undefined)('an operator of the demo (skipped without helm)', () => {
   it.each([
     { operator: 'webapp', release: 'webapp-operator', namespace: 'default' },
     { operator: 'dynatrace', release: 'dynatrace-operator', namespace: 'default' },

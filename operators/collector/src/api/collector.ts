@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox'
 export const PHASES = ['Progressing', 'Available', 'Degraded', 'Suspended', 'Deleting'] as const
 
 /**
- * Most bytes of a configuration, decoded. The record of a release, with its chart, has to fit into a Secret of 1 MiB.
+ * Most bytes of a configuration, decoded. The record of a release, with its chart, must fit into a Secret of 1 MiB.
  */
 export const MAX_CONFIGURATION_BYTES = 256 * 1024
 
@@ -21,7 +21,11 @@ const secretName = (description: string) =>
 const configurationFrom = Type.Object(
   {
     secretName: secretName('The Secret, in the namespace of the Collector.'),
-    key: Type.String({ minLength: 1, default: 'values.yaml', description: 'Its key; holds YAML, not Base64 of YAML.' }),
+    key: Type.String({
+      minLength: 1,
+      default: 'values.yaml',
+      description: 'Its key; contains YAML, not Base64 of YAML.',
+    }),
   },
   { description: 'Values from a Secret, laid over those of configuration: for passwords and the like.' },
 )
@@ -116,7 +120,7 @@ const spec = Type.Object(
     }),
     suspend: Type.Boolean({
       default: false,
-      description: 'Leave the release as it is. A deletion is still carried out.',
+      description: 'Do not change the release. A deletion is still processed.',
     }),
     rollback: Type.Object(
       {
@@ -130,7 +134,7 @@ const spec = Type.Object(
     drift: oneOf(['Heal', 'Report'], {
       default: 'Report',
       description:
-        'What to do when objects of the release are missing or were changed: put them right, or only say so.',
+        'What to do when objects of the release are missing or were changed: restore them, or only report it.',
     }),
   },
   { description: 'The release that should be there.' },
@@ -161,17 +165,18 @@ const status = Type.Object(
     namespace: text('Namespace of the Helm release.'),
     releases: Type.Optional(
       Type.Array(Type.Object({ namespace: Type.String(), name: Type.String() }), {
-        description: 'Every release that was made for the Collector and may still exist. Removed when it is deleted.',
+        description:
+          'Every release that was created for the Collector and may still exist. Removed when it is deleted.',
       }),
     ),
     revision: Type.Optional(Type.Integer({ description: 'Revision of the release, as helm history shows it.' })),
     chart: text('Chart of that revision, as helm list shows it.'),
     chartVersion: text('Version of that chart.'),
-    chartDigest: text('Digest of that chart; absent when somebody else made the revision.'),
+    chartDigest: text('Digest of that chart; absent if the operator did not create the revision.'),
     valuesDigest: text('Digest of the values of that revision.'),
     lastFailure: Type.Optional(lastFailure),
     rolledBack: Type.Optional(
-      failure('Why the release was rolled back. Stays, whatever else fails, until chart or values change.'),
+      failure('Why the release was rolled back. Kept, whatever else fails, until chart or values change.'),
     ),
     conditions: Type.Optional(
       conditions({ description: 'Ready, Available, Progressing and Degraded, each with reason and message.' }),

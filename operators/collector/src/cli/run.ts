@@ -1,4 +1,4 @@
-/** `collector-operator run`: the operator in a process of its own. */
+/** `collector-operator run`: the operator as a process. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -15,7 +15,7 @@ import { type ReleaseResult, release } from './release.ts'
 export interface Leftovers {
   /** Those that still have to be removed. */
   readonly pending: readonly ReleaseKey[]
-  /** Those to keep in the status: the pending ones, and those that another Collector asks for. */
+  /** Those to keep in the status: the pending ones, and those that another Collector declares. */
   readonly recorded: readonly ReleaseKey[]
   readonly failure?: Failure
 }
@@ -36,7 +36,7 @@ export const leftovers: CollectorComponent<Leftovers> = {
   },
 }
 
-/** A release that another Collector asks for by now is left for that one to take over. */
+/** A release that another Collector declares meanwhile is left for that one to adopt. */
 function isWanted(other: ReleaseKey, { primary, cache, dependencies }: CollectorContext): boolean {
   const askers = claimants(cache, other, dependencies.tenancy)
   return askers.some(({ metadata }) => metadata.uid !== primary.metadata.uid)
@@ -59,7 +59,7 @@ async function removeAll(
     if ((await findNamespace(other.namespace, context)) === undefined) continue
     try {
       const records = await readRecords(other, context)
-      // Removed by hand, or taken over by another Collector.
+      // Removed manually, or adopted by another Collector.
       if (!isOwnedBy(records, objectKey(primary))) continue
       if (pending.includes(other)) await uninstall(other, records, context)
       else left.add(other)

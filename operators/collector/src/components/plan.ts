@@ -1,4 +1,4 @@
-/** Component: what the release should be made from, what exists, and what to do about it. */
+/** Component: the desired chart and values, what exists, and what to do. */
 import type { ReleaseKey } from '@reeve/helm'
 import { formatKey, type Namespace, objectKey } from '@reeve/kube'
 import type { Collector } from '../api/collector.ts'
@@ -93,7 +93,7 @@ export function decideOn(
   })
 }
 
-/** Drift that is still there after an upgrade is noted in the status, and a second upgrade would not help either. */
+/** Drift that is still there after an upgrade is recorded in the status, and a second upgrade would not help either. */
 function driftOf({ status }: Collector, workloads: ReleaseReport, ingredients: Ingredients) {
   const failure = driftFailure(workloads, ingredients)
   if (failure === undefined) return 'none'

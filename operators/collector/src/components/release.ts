@@ -23,7 +23,7 @@ import type { CollectorComponent } from './collector-component.ts'
 import { decideOn, type Plan, plan } from './plan.ts'
 import { tenantNamespace } from './tenant-namespace.ts'
 
-/** The release after the plan was carried out. */
+/** The release after the plan was executed. */
 export interface ReleaseResult extends Plan {
   /** Whether Helm was started: what follows from it is not known yet. */
   readonly hasActed: boolean
@@ -82,7 +82,7 @@ function releasesToRemove({ primary }: CollectorContext): readonly ReleaseKey[] 
   return [releaseKeyOf(primary.spec)].filter(isReleaseKey)
 }
 
-/** Uninstalls a release that belongs to the Collector. Returns what it waits for, if it is not gone yet. */
+/** Uninstalls a release that belongs to the Collector. Returns what it waits for, if it still exists. */
 async function remove(key: ReleaseKey, context: CollectorContext): Promise<Waiting | undefined> {
   if (await isDeleted(key.namespace, context)) return undefined
   const { primary, signal } = context

@@ -8,7 +8,7 @@ import { plan } from './plan.ts'
 
 /**
  * Created before an install when it is missing and the Collector is an administrator's. An existing namespace that the
- * operator did not create is used as it is; one that a crash left without its account gets it. Nothing is changed or
+ * operator did not create is used unchanged; one that a crash left without its account gets it. Nothing is changed or
  * deleted later.
  */
 export const tenantNamespace: CollectorComponent<undefined> = {

@@ -1,4 +1,4 @@
-/** Runs decisions against a model of Helm that fails, crashes and is also used by hand. */
+/** Runs decisions against a model of Helm that fails, crashes and is also used manually. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { LastFailure } from '../api/collector.ts'
@@ -96,7 +96,7 @@ class World {
   }
 }
 
-it('settles on the desired or the last good release, whatever happens before', () => {
+it('settles on the desired or the last good release, whatever happened before', () => {
   const outcome = fc.constantFrom<Outcome>('succeeds', 'fails', 'is disturbed', 'crashes', 'gets stuck')
   const step = fc.record({ desired: ingredients, outcome, isByHand: fc.boolean() })
   fc.assert(
@@ -119,7 +119,7 @@ it('settles on the desired or the last good release, whatever happens before', (
       if (decision.action === 'nothing' && decision.state === 'current') {
         expect(newest && isMadeFrom(newest, last, history)).toBe(true)
       }
-      // At rest nothing happens any more, however long one waits.
+      // Once settled, nothing happens anymore.
       world.act(decision, last, 'succeeds')
       world.now += 86_400_000
       expect(world.decide(last)).toEqual(decision)

@@ -45,8 +45,8 @@ const policy = (parts: Partial<Observation['policy']>) => ({ ...observe({}).poli
 
 describe('the decision', () => {
   it.each<[string, Partial<Observation>, unknown]>([
-    ['installs what is not there', {}, { action: 'install' }],
-    ['leaves what is as it should be', { history: [GOOD] }, { action: 'nothing', state: 'current' }],
+    ['installs a missing release', {}, { action: 'install' }],
+    ['does nothing for a release as desired', { history: [GOOD] }, { action: 'nothing', state: 'current' }],
     ['upgrades to other values', { history: [GOOD], desired: B }, { action: 'upgrade', why: 'changed' }],
     [
       'reverts a manual upgrade, although Helm carries the labels over',
@@ -54,7 +54,7 @@ describe('the decision', () => {
       { action: 'upgrade', why: 'foreign' },
     ],
     [
-      'leaves a release alone that no Collector made',
+      'does not change a release that no Collector created',
       { history: [revision(1, A, { labels: {} })] },
       { action: 'blocked', by: undefined },
     ],
@@ -91,12 +91,12 @@ describe('the decision', () => {
       { action: 'upgrade', why: 'failed' },
     ],
     [
-      'stays with the last good revision while the failed one is asked for',
+      'stays with the last good revision while the failed one is desired',
       { history: [OLD, FAILED_B, BACK_TO_A], desired: B },
       { action: 'nothing', state: 'rolled-back' },
     ],
     [
-      'is content with the last good revision once that is asked for',
+      'accepts the last good revision once that is desired',
       { history: [OLD, FAILED_B, BACK_TO_A], desired: A },
       { action: 'nothing', state: 'current' },
     ],
@@ -140,7 +140,7 @@ describe('the decision', () => {
     expect(decide(observe(parts))).toMatchObject(decision as object)
   })
 
-  it('waits longer after every failure of the same, and not at all for something else', () => {
+  it('backs off for repeated failures, and not at all for another chart or values', () => {
     const waits = [1, 2, 3, 50].map((attempts) => {
       const lastFailure = failure(A, { attempts, time: '2030-01-01T00:00:00Z' })
       const decision = decide(observe({ lastFailure }))
@@ -156,7 +156,7 @@ describe('an upgrade that failed for a reason which may pass', () => {
   const history = [revision(1, A), revision(2, B, { status: 'failed', description: 'Upgrade failed' })]
   const passing = (attempts: number) => failure(B, { reason: 'HelmFailed', attempts })
 
-  it('is tried again before the last good revision comes back', () => {
+  it('is retried before the rollback to the last good revision', () => {
     expect(decide(observe({ history, desired: B, lastFailure: passing(1) }))).toEqual({
       action: 'upgrade',
       why: 'failed',

@@ -14,11 +14,11 @@ import {
 /** The state of the workloads of a release. `stuck`: they will not become ready by waiting. */
 export type Health = 'ready' | 'progressing' | 'stuck'
 
-/** What a decision is made from. */
+/** The input of a decision. */
 export interface Observation {
   /** Every revision of the release, oldest first. */
   readonly history: readonly Revision[]
-  /** What the release should be made from. */
+  /** The desired chart and values. */
   readonly desired: Ingredients
   readonly health: Health
   /**
@@ -26,7 +26,7 @@ export interface Observation {
    * restored them.
    */
   readonly drift: 'none' | 'found' | 'persistent'
-  /** The older Collector that asks for the same release, if there is one. */
+  /** The older Collector that declares the same release, if there is one. */
   readonly claimedBy?: string
   readonly lastFailure: LastFailure | undefined
   readonly policy: {
@@ -36,7 +36,7 @@ export interface Observation {
   }
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** How long a pending revision is left alone: the helm process that made it may still be running. */
+  /** How long a pending revision is not touched: the helm process that created it may still be running. */
   readonly staleAfterMs: number
 }
 
@@ -53,7 +53,7 @@ export type Decision =
   /** `busy`: another operation is in progress. `backoff`: the same attempt has just failed. */
   | { readonly action: 'wait'; readonly why: 'busy' | 'backoff'; readonly retryAfterMs: number }
   | { readonly action: 'nothing'; readonly state: 'current' | 'drifted' | 'rolled-back' | 'suspended' }
-  /** The release has another owner: an older Collector (`by`), or it was not made by the operator. */
+  /** The release has another owner: an older Collector (`by`), or the operator did not create it. */
   | { readonly action: 'blocked'; readonly by: string | undefined }
 
 /** First delay after a failure; it doubles with every further one. */
@@ -139,7 +139,7 @@ function rollBack({ history, desired }: Observation, newest: Revision): Decision
   return good === undefined ? { action: 'nothing', state: 'current' } : { action: 'rollback', revision: good.revision }
 }
 
-/** The newest revision that worked and was made from something else than what fails. */
+/** The newest revision that was deployed successfully from another chart or values than those that fail. */
 function lastGood(history: readonly Revision[], desired: Ingredients, newest: Revision): Revision | undefined {
   const candidates = history.filter(
     (revision) => revision !== newest && !isForeign(revision, history) && !isMadeFrom(revision, desired, history),

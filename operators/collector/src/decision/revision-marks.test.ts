@@ -20,7 +20,7 @@ it('writes digests as labels that every API server accepts, and reads them back 
   )
 })
 
-it('ignores labels of others', () => {
+it('ignores other labels', () => {
   expect(ingredientsOf({ ...revision, labels: {} })).toBeUndefined()
   const labels = { 'example.com/chart-digest': 'abc', 'example.com/values-digest': 'sha256-abc' }
   expect(ingredientsOf({ ...revision, labels })).toBeUndefined()

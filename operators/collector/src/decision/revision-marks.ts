@@ -1,5 +1,5 @@
 /**
- * Marks on the revisions that the operator makes. The history alone shows the owner of a release and what it was made
+ * Marks on the revisions that the operator creates. The history alone shows the owner of a release and what it was made
  * from; nothing depends on memory or on the status of the Collector.
  */
 import { createHash } from 'node:crypto'
@@ -17,18 +17,18 @@ const OWNER_MARK_LENGTH = 40
 const DIGEST = /^sha256:([0-9a-f]{64})$/
 const DIGEST_MARK = /^sha256-([-_A-Za-z0-9]{43})$/
 
-/** Helm carries labels over to revisions that are made by hand, but not the description, which distinguishes them. */
+/** Helm carries labels over to revisions that are created manually, but not the description, which distinguishes them. */
 const OWN_DESCRIPTION = 'Collector '
 const ROLLBACK_DESCRIPTION = /^Rollback to (\d+)$/
 
-/** What a revision is made from. */
+/** The chart and values of a revision. */
 export interface Ingredients {
   /** `sha256:` and 64 hexadecimal digits, as is the other. */
   readonly chartDigest: string
   readonly valuesDigest: string
 }
 
-/** The part of a revision that decisions are made from. */
+/** The part of a revision that decisions use. */
 export type Revision = Pick<Release, 'revision' | 'status' | 'description' | 'labels' | 'lastDeployed'>
 
 /**
@@ -71,7 +71,7 @@ export function isTriedWith(tried: Partial<Ingredients>, { chartDigest, valuesDi
   return tried.chartDigest === chartDigest && tried.valuesDigest === valuesDigest
 }
 
-/** Whether a revision was made from exactly these. A revision made by hand never is. */
+/** Whether a revision has exactly these. A manual revision never does. */
 export function isMadeFrom(revision: Revision, ingredients: Ingredients, history: readonly Revision[]): boolean {
   if (isForeign(revision, history)) return false
   const { labels } = revision
@@ -80,7 +80,7 @@ export function isMadeFrom(revision: Revision, ingredients: Ingredients, history
 }
 
 /**
- * Whether a revision was made by hand, or repeats one that was. In a failed revision, Helm's message has replaced the
+ * Whether a revision was created manually, or repeats one that was. In a failed revision, Helm's message has replaced the
  * description.
  */
 export function isForeign(revision: Revision, history: readonly Revision[]): boolean {
@@ -100,7 +100,7 @@ export function rollbackTarget({ description }: Revision): number | undefined {
 }
 
 /**
- * What a revision was made from, according to its labels; `undefined` if no Collector made it.
+ * The chart and values of a revision, according to its labels; `undefined` if no Collector created it.
  *
  * @example
  * const { chartDigest, valuesDigest } = ingredientsOf(revision) ?? {}

@@ -30,7 +30,7 @@ describe('the drift of an object', () => {
     expect(driftedFields(desired, live, 'helm')).toEqual([])
   })
 
-  it('names the field that was changed, and not what others added', () => {
+  it('names the field that was changed, and not what other managers added', () => {
     const desired = object(container({ image: 'a:1' }))
     const managers = [entry('helm', owning('f:name')), entry('kubectl-edit', owning('f:image', 'f:added'))]
     const live = object(container({ image: 'a:2', added: true }), managers)
@@ -59,7 +59,7 @@ describe('the drift of an object', () => {
 
   it.each([
     ['an autoscaler manages', 'kube-controller-manager', []],
-    ['scaled by hand', 'kubectl', ['spec.replicas']],
+    ['scaled manually', 'kubectl', ['spec.replicas']],
   ])('of replicas that %s (%s) is %j', (_, manager, fields) => {
     const managers = [entry(manager, { 'f:spec': { 'f:replicas': {} } }, { subresource: 'scale', operation: 'Update' })]
     expect(

@@ -1,4 +1,4 @@
-/** Finds the fields of a chart that were changed by others, from the field ownership that the server records. */
+/** Finds the fields of a chart that other managers changed, from the field ownership that the server records. */
 import { isRecord, type JsonRecord, type KubeObject, type ManagedFieldsEntry } from '@reeve/kube'
 import { compareFields, mergeFieldTrees, parseFieldTree } from '@reeve/runtime/engine'
 

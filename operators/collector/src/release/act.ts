@@ -15,7 +15,7 @@ import { removeStrays } from './stray-objects.ts'
 
 const CRD_KIND = 'CustomResourceDefinition.apiextensions.k8s.io'
 
-/** A release, what it should be made from, and its revisions. */
+/** A release, the desired chart and values, and its revisions. */
 export interface Task {
   readonly release: ReleaseKey
   readonly desired: DesiredRelease
@@ -46,7 +46,7 @@ export async function act(decision: ActiveDecision, task: Task, context: Collect
     values: desired.values,
     valuesAreSecret: desired.areValuesSecret,
   }
-  // Fields that others have changed are taken back where the user wants drift to be healed, and only there.
+  // Fields that other managers have changed are taken back only where drift should be healed.
   const conflicts = { forceConflicts: primary.spec.drift === 'Heal' }
   const what = `${formatRelease(release)} with ${desired.chart.name} ${desired.chart.version}`
   const say = (reason: string, message: string) => reporter.event({ reason, message })
@@ -81,7 +81,7 @@ export async function act(decision: ActiveDecision, task: Task, context: Collect
 }
 
 /**
- * Uninstalls a release with everything in it, and waits until that is gone.
+ * Uninstalls a release with everything in it, and waits until it is deleted.
  *
  * @param records of the release, some of which may be unreadable
  *
@@ -117,7 +117,7 @@ async function removeRecords(release: ReleaseKey, context: CollectorContext): Pr
 }
 
 /**
- * Renders the release as it is about to be made, and refuses what leaves its namespace.
+ * Renders the release before it is installed, and rejects objects outside its namespace.
  *
  * *Errors*: `ObjectsNotAllowedError`, and those of Helm.
  */
@@ -169,7 +169,7 @@ function mayHaveCrds({ dependencies }: CollectorContext): boolean {
 
 const REASONS = {
   changed: 'chart or values changed',
-  foreign: 'it was changed by hand',
+  foreign: 'it was changed manually',
   failed: 'the previous revision had failed',
   drifted: 'some of its objects were missing or changed',
 } as const

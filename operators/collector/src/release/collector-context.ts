@@ -25,7 +25,7 @@ export interface CollectorDependencies {
   readonly inspector: ReleaseInspector
   /** Deadline of one helm command. */
   readonly helmTimeoutMs: number
-  /** How long a pending revision is left alone. */
+  /** How long a pending revision is not touched. */
   readonly staleAfterMs: number
   /** How often a settled release is checked. */
   readonly checkIntervalMs: number

@@ -1,4 +1,4 @@
-/** Resolves what the release of a Collector should be made from. */
+/** Resolves the desired chart and values of a Collector. */
 import { type ResolvedChart, valuesDigest } from '@reeve/helm'
 import { isForbidden, isNotFound, type Namespace, Namespaces, ownValue, Secrets } from '@reeve/kube'
 import semver from 'semver'
@@ -13,7 +13,7 @@ import { validateCollector, validationRules } from '../validate-collector.ts'
 import type { CollectorContext } from './collector-context.ts'
 import { type Failure, failureOf } from './failure.ts'
 
-/** What a release should be made from. */
+/** The desired chart and values of a release. */
 export interface DesiredRelease {
   readonly chart: ResolvedChart
   readonly values: Values
@@ -27,7 +27,7 @@ export type Resolution =
   | { readonly desired: DesiredRelease; readonly failure?: undefined }
   | { readonly desired?: undefined; readonly failure: Failure }
 
-/** Validates, decodes, and asks the chart source. Returns what is wrong with a Collector or its surroundings as a value. */
+/** Validates, decodes, and fetches the chart. Returns problems of a Collector or its dependencies as a value. */
 export async function resolveRelease(context: CollectorContext): Promise<Resolution> {
   const { primary: collector, cache, client, signal } = context
   const { settings, charts } = context.dependencies
@@ -36,7 +36,7 @@ export async function resolveRelease(context: CollectorContext): Promise<Resolut
     const message = problems.map(({ field, message }) => `${field}: ${message}`).join('; ')
     return { failure: { reason: 'InvalidSpec', message } }
   }
-  // Nothing is read, fetched or done for a Collector that may not have what it asks for.
+  // Nothing is read, fetched or done for a Collector that may not have its target.
   const refusal = targetFailure(context, cache.get(Namespaces, { name: releaseKeyOf(collector.spec).namespace }))
   if (refusal !== undefined) return { failure: refusal }
   const { values = {} } = decodeConfiguration(collector.spec.collector.configuration)
@@ -47,7 +47,7 @@ export async function resolveRelease(context: CollectorContext): Promise<Resolut
     const source = await chartSourceOf(collector, { client, settings, signal })
     const chart = await charts.resolve(source, { signal })
     const wanted = collector.spec.collector.version
-    // A folder holds one version, even if another one is asked for.
+    // A folder has one version, even if another one is requested.
     if (wanted !== '' && !semver.satisfies(chart.version, wanted, { includePrerelease: true })) {
       const message = `spec.collector.version: ${chart.name} ${wanted} does not exist, only ${chart.version}`
       return { failure: { reason: 'HelmChartNotFound', message } }

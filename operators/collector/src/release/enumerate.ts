@@ -1,4 +1,4 @@
-/** Lists things in a message of bounded length. */
+/** Lists items in a message of bounded length. */
 
 /** More than this are only counted. */
 const MAX_NAMED = 10

@@ -43,7 +43,7 @@ export interface InspectionContext {
   readonly signal: AbortSignal
 }
 
-/** One object of a manifest: absent, not readable for the account, or as it is. */
+/** One object of a manifest: absent, not readable for the account, or its current state. */
 type Sighting = { readonly live: KubeObject } | 'missing' | 'hidden'
 
 interface RememberedDrift extends Drift {
@@ -54,7 +54,7 @@ interface RememberedDrift extends Drift {
  * Inspects releases.
  *
  * Workloads and Services are read every time. Other objects are read no more often than once per check interval for the
- * same revision, unless one of them is missing or was changed. What is remembered is dropped with the release.
+ * same revision, unless one of them is missing or was changed. The cached result is dropped with the release.
  *
  * @example
  * const inspector = new ReleaseInspector({ fieldManager: 'helm', checkIntervalMs: 60_000 })
@@ -100,7 +100,7 @@ export class ReleaseInspector {
       this.#compare(object, await find(object, release, context), missing, changed)
     }
     const drift = { missing, changed, seenAt: context.now }
-    // Drift is not remembered, so that its end is seen at once.
+    // Drift is not cached, so that its end is seen immediately.
     if (missing.length + changed.length === 0) this.#others.set(release, drift)
     else this.#others.delete(release)
     return drift

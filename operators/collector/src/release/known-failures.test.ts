@@ -20,8 +20,8 @@ const failed = (reason: string, tried: Partial<Ingredients> = {}): LastFailure =
 const stuck = failed('WorkloadsStuck', ASKED_FOR)
 const away = failed('HelmChartUnreachable')
 
-describe('what counts for what is asked for', () => {
-  it('is why it was rolled back, when the last failure is about something else', () => {
+describe('the failure of the desired chart and values', () => {
+  it('is the cause of the rollback, when the last failure is about something else', () => {
     expect(knownFailure({ lastFailure: away, rolledBack: stuck }, ASKED_FOR)).toBe(stuck)
     expect(knownFailure({ rolledBack: stuck }, ASKED_FOR)).toBe(stuck)
   })
@@ -37,7 +37,7 @@ describe('what counts for what is asked for', () => {
 })
 
 describe('why a release was rolled back', () => {
-  it('is noted once it is rolled back, and not before', () => {
+  it('is recorded once it is rolled back, and not before', () => {
     expect(rollbackCause(undefined, stuck, { decision: ROLLED_BACK, ingredients: ASKED_FOR })).toBe(stuck)
     const wait: Decision = { action: 'wait', why: 'backoff', retryAfterMs: 5_000 }
     expect(rollbackCause(undefined, stuck, { decision: wait, ingredients: ASKED_FOR })).toBeUndefined()
@@ -49,14 +49,14 @@ describe('why a release was rolled back', () => {
     expect(rollbackCause(stuck, undefined, { decision: SUSPENDED, ingredients: ASKED_FOR })).toBe(stuck)
   })
 
-  it('is forgotten when something else is asked for, or what is asked for runs', () => {
+  it('is dropped when chart or values change, or when they are deployed', () => {
     expect(rollbackCause(stuck, undefined, { decision: ROLLED_BACK, ingredients: OTHER })).toBeUndefined()
     expect(rollbackCause(stuck, undefined, { decision: CURRENT, ingredients: ASKED_FOR })).toBeUndefined()
   })
 })
 
 describe('a failure', () => {
-  it('is remembered until what it kept from happening has happened', () => {
+  it('is kept until the failed step succeeds', () => {
     expect(remembered(stuck, { decision: ROLLED_BACK, ingredients: ASKED_FOR })).toBe(stuck)
     expect(remembered(stuck, { decision: CURRENT, ingredients: ASKED_FOR })).toBeUndefined()
     expect(remembered(away, { decision: ROLLED_BACK, ingredients: ASKED_FOR })).toBeUndefined()

@@ -1,4 +1,4 @@
-/** How long failures are remembered while others, such as an unreachable chart source, come and go. */
+/** How long failures are kept while others, such as an unreachable chart source, are temporary. */
 import type { CollectorStatus, LastFailure } from '../api/collector.ts'
 import type { Decision } from '../decision/decide.ts'
 import { type Ingredients, isTriedWith } from '../decision/revision-marks.ts'
@@ -27,7 +27,7 @@ export function knownFailure(
   return isSuperseded ? rolledBack : lastFailure
 }
 
-/** A failure is remembered until the attempt succeeds, or chart or values change. */
+/** A failure is kept until the attempt succeeds, or chart or values change. */
 export function remembered(
   before: LastFailure | undefined,
   { decision, ingredients }: Outcome,

@@ -15,7 +15,7 @@ export interface ObservedRelease {
   readonly records: 'read' | 'forbidden' | 'unreadable'
   /** Every revision, oldest first; empty when there are none or they are unknown. */
   readonly history: readonly Release[]
-  /** Whether the newest revision was made for this Collector. */
+  /** Whether the newest revision was created for this Collector. */
   readonly isOwned: boolean
   readonly workloads: ReleaseReport
   /** Why the records are unknown. */
@@ -86,7 +86,7 @@ export function accountIn(
   return { namespace, name: accountOf(primary.spec, dependencies.settings) }
 }
 
-/** The Namespace of that name. The API server is asked about one that the cache does not have. */
+/** The Namespace of that name. Read from the API server if the cache does not have it. */
 export async function findNamespace(name: string, context: CollectorContext): Promise<Namespace | undefined> {
   return context.cache.get(Namespaces, { name }) ?? liveNamespace(name, context)
 }

@@ -13,7 +13,7 @@ import type { ImpersonatingClient } from '@reeve/runtime/components'
 import { OWNER_LABEL, ownerMark } from '../decision/revision-marks.ts'
 import { formatRelease } from '../release-key.ts'
 
-/** Releases whose records are remembered; those that were read least recently are read again in full. */
+/** Releases whose records are cached; the least recently used are read again in full. */
 const MAX_REMEMBERED = 1_000
 
 /** One revision of a release as the cluster stores it. */
@@ -25,7 +25,7 @@ export interface ReleaseRecord {
   /** The mark of the Collector that made the revision. */
   readonly owner: string | undefined
   readonly revision: number
-  /** What the record holds, or why it cannot be read. */
+  /** The content of the record, or why it cannot be read. */
   readonly content: Release | ReleaseRecordError
 }
 
@@ -94,13 +94,13 @@ export function historyOf(records: readonly ReleaseRecord[]): readonly Release[]
   })
 }
 
-/** The revisions that can be read, oldest first: for what must not depend on the others. */
+/** The revisions that can be read, oldest first: for decisions that must not depend on the others. */
 export function readableHistory(records: readonly ReleaseRecord[]): readonly Release[] {
   return records.flatMap(({ content }) => (content instanceof ReleaseRecordError ? [] : [content]))
 }
 
 /**
- * Whether a release belongs to a Collector: its newest revision carries the mark of the Collector. Another one may have
+ * Whether a release belongs to a Collector: its newest revision has the mark of the Collector. Another one may have
  * taken over a release that it once made.
  */
 export function isOwnedBy(records: readonly ReleaseRecord[], collector: ObjectKey): boolean {

@@ -104,10 +104,10 @@ describe('the status', () => {
 
   it('says why a release was rolled back, even if something else has failed since', () => {
     const failed = { time: '2030-01-01T00:00:00Z', attempts: 1 }
-    const rolledBack = { ...failed, reason: 'WorkloadsStuck', message: 'the image is not there' }
+    const rolledBack = { ...failed, reason: 'WorkloadsStuck', message: 'the image does not exist' }
     const lastFailure = { ...failed, reason: 'HelmForbidden', message: 'the old release cannot be removed' }
     const status = statusOf(findings({ action: 'nothing', state: 'rolled-back' }, { rolledBack, lastFailure }))
-    expect(status.condition('Degraded')?.message).toBe('rolled back, now at revision 3: the image is not there')
+    expect(status.condition('Degraded')?.message).toBe('rolled back, now at revision 3: the image does not exist')
     expect(status).toMatchObject({ rolledBack, lastFailure })
   })
 })

@@ -109,7 +109,7 @@ export function announcedStatus(
   return deriveStatus({ ...found, lastFailure, rolledBack, leftovers: [], releases: recorded }, clock)
 }
 
-/** A release of another owner is not part of the status, whatever its state. */
+/** A release of another owner is not part of the status, regardless of its state. */
 function ownFindings(findings: Findings): Findings {
   return findings.decision?.action === 'blocked' ? { ...findings, history: [], workloads: NOTHING_TO_REPORT } : findings
 }
@@ -173,7 +173,7 @@ function degradation({ decision, history, release, lastFailure, rolledBack, work
       ? {
           isTrue: true,
           reason: 'ReleaseNotOwned',
-          message: `release ${formatRelease(release)} was not made by the operator: uninstall it, or change spec.tenant.instance`,
+          message: `release ${formatRelease(release)} was not created by the operator: uninstall it, or change spec.tenant.instance`,
         }
       : {
           isTrue: true,

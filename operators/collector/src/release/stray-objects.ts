@@ -15,7 +15,7 @@ export interface StrayAccess {
 
 /**
  * Deletes objects of older revisions that the newest does not contain, if they still belong to the release. An upgrade
- * that failed or was killed leaves them, and an uninstall considers the newest revision only. To be called before the
+ * that failed or was killed leaves them, and an uninstall considers the newest revision only. Call this before the
  * uninstall, which deletes the records, the only inventory.
  *
  * @example

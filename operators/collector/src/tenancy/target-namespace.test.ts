@@ -34,9 +34,9 @@ describe('a Collector may target', () => {
 describe('a Collector may not target', () => {
   it.each([
     ['a namespace that accepts no other', namespace('victim')],
-    ['one that accepts others', namespace('victim', 'team-b,team-abc, xteam-a,*,team-*')],
+    ['one that accepts other namespaces', namespace('victim', 'team-b,team-abc, xteam-a,*,team-*')],
     ['one whose list is longer than any list', namespace('victim', `team-a,${'x'.repeat(5_000)}`)],
-    ['one that is not there, in the same words', undefined],
+    ['one that does not exist, with the same message', undefined],
   ])('%s', (_, target) => {
     expect(problem('team-a', 'victim', target)).toEqual({
       field: 'spec.tenant.reference',

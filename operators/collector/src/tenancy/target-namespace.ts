@@ -5,7 +5,7 @@ import type { Collector } from '../api/collector.ts'
 import { releaseKeyOf } from '../release-key.ts'
 
 /**
- * Annotation of a Namespace with the namespaces whose Collectors it accepts, separated by commas. Whoever may write the
+ * Annotation of a Namespace with the namespaces whose Collectors it accepts, separated by commas. Users who may write the
  * Namespace decides.
  */
 const ALLOW_FROM = 'collector.example.com/allow-from'
@@ -35,7 +35,7 @@ export function isAdministrative(collector: Collector, { adminNamespaces = [] }:
 /**
  * Why a Collector may not target its namespace; nothing when it may.
  *
- * *Guarantees*: the message is the same for a namespace that does not exist and for one that accepts nobody, so that it
+ * *Guarantees*: the message is the same for a namespace that does not exist and for one that accepts none, so that it
  * does not reveal which namespaces exist.
  *
  * @param target the Namespace as the cluster has it; `undefined` when it does not exist

@@ -52,7 +52,7 @@ export const actsOnEvents: OperatorUnderTest<HelmWorld> = {
 
 async function follow(event: WatchEvent<Collector>, helm: SimulatedHelm, client: KubeClient): Promise<void> {
   if (event.type === 'BOOKMARK') return
-  // Bookmarks aside, every event carries a Collector.
+  // Every event but a bookmark has a Collector.
   const { spec } = event.object as Stored<Collector>
   const release = releaseKeyOf(spec)
   const values = JSON.parse(Buffer.from(spec.collector.configuration, 'base64').toString())

@@ -1,4 +1,4 @@
-/** The operator as a process of its own, which can be killed, alone or together with its helm. */
+/** The operator as a process, which can be killed, alone or together with its helm. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { glob, readFile } from 'node:fs/promises'

@@ -7,7 +7,7 @@ import { type Collector, Collectors } from '../../src/index.ts'
 import { type CollectorParts, collectorOf, configuration } from '../../src/testing/collector.ts'
 import type { Stage } from './stage.ts'
 
-/** Every Collector has a tenant of its own name unless a test says otherwise. */
+/** Every Collector has a tenant of the same name by default. */
 export class Tenants {
   readonly #stage: Stage
   // Other suites may use the same cluster.

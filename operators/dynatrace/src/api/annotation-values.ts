@@ -29,7 +29,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 }
 const PART = /([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)/gy
 
-/** A duration such as `1h30m` in milliseconds; a number without a unit is none, except 0. */
+/** A duration such as `1h30m` in milliseconds; a number without a unit is invalid, except 0. */
 export function parseDurationMs(text: string | undefined): number | undefined {
   const [, sign, rest] = /^([+-]?)(.+)$/s.exec(text ?? '') ?? []
   if (rest === undefined) return undefined
@@ -63,7 +63,7 @@ function parseJson(text: string | undefined): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Users write these by hand; a typing error counts as not given, as for every other flag.
+    // A typo counts as not set, as for every other flag.
     return undefined
   }
 }

@@ -12,7 +12,7 @@ const NAMESPACE = 'dynatrace'
 /** What the installation adds to the definition of a CRD. */
 export function installation(namespace = NAMESPACE): ManifestOptions {
   return {
-    // Tools that recognise the CRDs of the operator look at this annotation.
+    // Tools that recognise the CRDs of the operator check this annotation.
     annotations: { 'controller-gen.kubebuilder.io/version': 'v0.19.0' },
     conversion: {
       service: { namespace, name: 'dynatrace-webhook', path: '/convert' },

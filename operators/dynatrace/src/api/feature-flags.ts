@@ -5,7 +5,7 @@ import type { DynaKube } from './latest.ts'
 /** What the keys of all flags begin with. */
 export const FEATURE_PREFIX = 'feature.dynatrace.com/'
 
-/** A flag that should not be used any more. */
+/** A flag that should not be used anymore. */
 export interface DeprecatedFlag {
   /** After {@link FEATURE_PREFIX}. */
   readonly name: string
@@ -96,7 +96,7 @@ export interface FeatureFlags {
 const DEFAULT_MOUNT_TIMEOUT_MS = 10 * 60_000
 const ISTIO_CONNECT_RETRY_MS = 6_000
 
-/** The value of a flag as it is written; empty when it is not. */
+/** The value of a flag as written; empty if it is not set. */
 export function flagText(dynakube: DynaKube, name: string): string {
   return dynakube.metadata.annotations?.[`${FEATURE_PREFIX}${name}`] ?? ''
 }
@@ -118,7 +118,7 @@ export function featureFlags(dynakube: DynaKube): FeatureFlags {
     kubernetesAppEnabled: isOn('k8s-app-enabled', false),
     activeGateAppArmor: isOn('activegate-apparmor', false),
     automaticTlsCertificate: isOn('automatic-tls-certificate', true),
-    // Two flags for one thing: the positive one wins as soon as it says anything, even nonsense.
+    // Two flags for one setting: the positive one wins if it has any value, even an invalid one.
     activeGateUpdates:
       text('activegate-updates') === '' ? !isOn('disable-activegate-updates', false) : isOn('activegate-updates', true),
     activeGateIgnoreProxy: isOn('activegate-ignore-proxy', false),

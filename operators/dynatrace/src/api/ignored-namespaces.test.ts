@@ -29,11 +29,11 @@ describe('ignored namespaces', () => {
     expect(ignoredBy('null').names).toEqual([])
   })
 
-  it('are those that a valid pattern matches, whatever stands beside it', () => {
+  it('are those that a valid pattern matches, whatever other patterns there are', () => {
     expect(ignoredBy('["(", "^a$"]')).toEqual({ names: ['a'], excess: undefined })
   })
 
-  it('are compiled once however often they are asked for', () => {
+  it('are compiled once however often they are used', () => {
     const patterns = new IgnoredNamespacePatterns()
     const of = (value: string) => patterns.of(dynakube({}, { flags: { 'ignored-namespaces': value } })).includes
     expect(of('["^sh[o]p"]')).toBe(of('["^sh[o]p"]'))
@@ -70,7 +70,7 @@ describe('ignored namespaces beyond the limits', () => {
     expect(ignoredBy(listOf('.{800}', 5)).excess).toMatch(/\(and 3 more like this\)$/)
   })
 
-  it('leave the others, and the platform besides', () => {
+  it('leave the other namespaces, and also those of the platform', () => {
     const { names } = ignoredBy(JSON.stringify(['^sho[p]$', '((a{20}){20}){9}', '^a$']))
     expect(names).toEqual([...BY_DEFAULT, 'shop', 'a'])
   })

@@ -1,4 +1,4 @@
-/** The namespaces that a DynaKube leaves alone: those of the platform, or what an annotation says. */
+/** The namespaces that a DynaKube ignores: those of the platform, or those of an annotation. */
 import { BoundedMap } from '../bounded-map.ts'
 import { parseTextList } from './annotation-values.ts'
 import { FEATURE_PREFIX, flagText } from './feature-flags.ts'
@@ -10,13 +10,13 @@ const FLAG = 'ignored-namespaces'
 /** Namespaces of the platform, which are ignored unless the annotation says otherwise. */
 const PLATFORM_NAMESPACE = /^kube-|^openshift|^gke-|^gmp-/
 
-/** What a DynaKube says about namespaces that it leaves alone. */
+/** The ignored namespaces of a DynaKube. */
 export interface IgnoredNamespaces {
   /** Whether pods of a namespace are never injected or enriched. */
   readonly includes: (namespace: string) => boolean
   /**
    * A sentence about the annotation when it exceeds its limits. What exceeds them is ignored; the namespaces of the
-   * platform are then left alone as well, because the list is no longer what its author meant.
+   * platform are then ignored as well, because the list is incomplete.
    */
   readonly excess: string | undefined
 }
@@ -25,7 +25,7 @@ export interface IgnoredNamespaces {
 const MAX_VALUES = 32
 
 /**
- * Reads the annotation of DynaKubes, and compiles each value once however often it is asked for. One per process: it
+ * Reads the annotation of DynaKubes, and compiles each value once however often it is used. One per process: it
  * remembers.
  *
  * @example
@@ -33,7 +33,7 @@ const MAX_VALUES = 32
  * if (patterns.of(dynakube).includes('kube-system')) …
  */
 export class IgnoredNamespacePatterns {
-  /** By the value of the annotation; a value that cannot be read is none. */
+  /** By the value of the annotation; an invalid value has none. */
   readonly #compiled = new BoundedMap<string, NamespaceMatcher | 'unreadable'>(MAX_VALUES)
 
   /** A value that cannot be read counts as not given. */

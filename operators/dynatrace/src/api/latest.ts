@@ -7,14 +7,14 @@ import type { v1alpha2 } from './edgeconnect/v1alpha2.ts'
 
 /** A DynaKube as the operator works on it. */
 export type DynaKube = ObjectOf<typeof v1beta6>
-/** What the user wants. */
+/** The desired state. */
 export type DynaKubeSpec = DynaKube['spec']
 /** What the operator observed. */
 export type DynaKubeStatus = NonNullable<DynaKube['status']>
 
 /** An EdgeConnect as the operator works on it. */
 export type EdgeConnect = ObjectOf<typeof v1alpha2>
-/** What the user wants. */
+/** The desired state. */
 export type EdgeConnectSpec = EdgeConnect['spec']
 /** What the operator observed. */
 export type EdgeConnectStatus = NonNullable<EdgeConnect['status']>

@@ -5,7 +5,7 @@ import { namespaceMatcher } from './namespace-patterns.ts'
 
 describe('a pattern of namespaces', () => {
   it.each(['(a+)+$', '(a|aa)+$', '^(([a-z])+.)+[A-Z]([a-z])+$', '(.*a){30}$'])(
-    'that would make others hang takes no time: %s',
+    'that makes backtracking engines hang takes no time: %s',
     (pattern) => {
       // Backtracking takes longer than the test may.
       expect(namespaceMatcher([pattern]).matches(`${'a'.repeat(62)}!`)).toBe(false)

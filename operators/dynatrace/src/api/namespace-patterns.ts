@@ -4,7 +4,7 @@ import { BoundedMap } from '../bounded-map.ts'
 
 /** What the patterns of one DynaKube may cost. */
 export const PATTERN_LIMITS = Object.freeze({
-  /** Characters of the whole list, as it is written. */
+  /** Characters of the whole list, as written. */
   maxListLength: 64 * 1024,
   maxPatterns: 1_000,
   /** Characters of one pattern. */
@@ -16,7 +16,7 @@ export const PATTERN_LIMITS = Object.freeze({
   maxTotalSize: 4_000,
 })
 
-/** Verdicts that are remembered: namespaces are the same from one look to the next. */
+/** Cached results: namespaces rarely change between reconciles. */
 const MAX_REMEMBERED_NAMES = 4_096
 
 /** Patterns that are ready for use. */
@@ -33,7 +33,7 @@ type Match = (name: string) => boolean
  * Makes a matcher. An invalid regular expression matches nothing; patterns beyond the limits are left out and
  * reported.
  *
- * *Guarantee*: time grows with the length of a name only, whatever the patterns are.
+ * *Guarantee*: time grows with the length of a name only, whatever the patterns.
  */
 export function namespaceMatcher(patterns: readonly string[]): NamespaceMatcher {
   const excess: string[] = []
@@ -64,7 +64,7 @@ export function namespaceMatcher(patterns: readonly string[]): NamespaceMatcher 
           'use fewer or smaller repeats, or plain names',
       )
     }
-    // An invalid one matches nothing, as it always did: it must not stop the others.
+    // An invalid one matches nothing, as before: it must not stop the others.
   }
   const isPlainMatch = anyOf(plain)
   const isMatch = compiled.length === 0 ? isPlainMatch : anyOf([isPlainMatch, remembered(anyOf(compiled))])

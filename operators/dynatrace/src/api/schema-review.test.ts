@@ -8,7 +8,7 @@ import { dynakube, edgeConnect } from './testing/build.ts'
 const review = (members: object) => reviewBySchema(DynaKubeCrd, 'v1beta6', { ...dynakube(), ...members } as KubeObject)
 
 describe('a review by the schema', () => {
-  it('leaves a fit object as it is', () => {
+  it('does not change a valid object', () => {
     expect(reviewBySchema(DynaKubeCrd, 'v1beta6', dynakube())).toEqual({
       object: dynakube(),
       unknownFields: [],
@@ -46,7 +46,7 @@ describe('a review by the schema', () => {
     expect(problems.map(({ field }) => field)).toEqual(['spec.activeGate.resources.requests.__proto__'])
   })
 
-  it('keeps labels of the user, whatever their names', () => {
+  it('keeps labels of the user, of any name', () => {
     const { unknownFields } = review({
       spec: { apiUrl: 'https://x/api', activeGate: { labels: { 'example.com/a': 'b' } } },
     })
@@ -82,8 +82,12 @@ describe('a review by the schema', () => {
     ['a name that is null', { metadata: { name: null, labels: null } }, 'metadata.name'],
     ['a name that is a number', { metadata: { name: 5 } }, 'metadata.name'],
     ['labels that are a list', { metadata: { name: 'a', labels: [] } }, 'metadata.labels'],
-    ['a label that is no text', { metadata: { name: 'a', labels: { x: 1 } } }, 'metadata.labels[x]'],
-    ['an annotation that is no text', { metadata: { name: 'a', annotations: { x: true } } }, 'metadata.annotations[x]'],
+    ['a label that is not a string', { metadata: { name: 'a', labels: { x: 1 } } }, 'metadata.labels[x]'],
+    [
+      'an annotation that is not a string',
+      { metadata: { name: 'a', annotations: { x: true } } },
+      'metadata.annotations[x]',
+    ],
     ['a spec that is a list', { spec: [] }, 'spec'],
     ['a missing apiUrl', { spec: {} }, 'spec.apiUrl'],
     [

@@ -7,7 +7,7 @@ import { quantityProblems } from './validation/quantity-problems.ts'
 
 /** The outcome. */
 export interface SchemaReview {
-  /** As it would be stored. It matches the schema only when there are no problems. */
+  /** The object as it would be stored. It matches the schema only when there are no problems. */
   readonly object: KubeObject
   /** Fields that the schema does not know; the server drops them and warns. */
   readonly unknownFields: readonly string[]
@@ -15,12 +15,12 @@ export interface SchemaReview {
   readonly problems: readonly Problem[]
 }
 
-/** Reviews an object of a known version, whatever it holds. */
+/** Reviews an object of a known version, whatever it contains. */
 export function reviewBySchema(crd: AnyCrd, version: string, object: KubeObject): SchemaReview {
   const schema = schemaOf(crd, version)
   const unknownFields: string[] = []
   const known = prune(schema, { ...object, metadata: withoutNulls(object.metadata) }, '', unknownFields)
-  // Pruning removes members and leaves the rest as it is, so that what was an object with metadata still is.
+  // Pruning removes members and keeps the rest, so that what was an object with metadata still is.
   const complete = applyDefaults(schema, known as KubeObject)
   return {
     object: complete,
@@ -55,7 +55,7 @@ function prune(schema: StructuralSchema, value: unknown, field: string, unknownF
       // A null where none is allowed counts as absent; in lists it is an error.
       if (child !== null || known.nullable) kept.push([name, prune(known, child, at, unknownFields)])
     }
-    // A value of the wrong type has no fields of its own to judge: the schema reports it as a whole.
+    // A value of the wrong type has no fields to check: the schema reports it as a whole.
     else if (known === true || (schema.type !== undefined && schema.type !== 'object')) kept.push([name, child])
     else unknownFields.push(at)
   }

@@ -104,7 +104,7 @@ async function readText(stream: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Technologies are not encoded: a list of the user reaches the tenant as it was written. */
+/** Technologies are not encoded: a list of the user reaches the tenant as written. */
 function addressOf(config: ClientConfig, { version, flavor, technologies }: AgentSelection): URL {
   const target = codeModules()
   const segment = version === 'latest' ? version : `version/${encodeURIComponent(version)}`

@@ -1,4 +1,4 @@
-/** Makes files appear whole, whatever interrupts the program. */
+/** Writes files atomically, even if the program is interrupted. */
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
@@ -9,7 +9,7 @@ const OPEN_TO_ALL = 0o777
  * Writes a file and the folders that it needs. Synchronous, because nothing else happens meanwhile, and starting the
  * threads of asynchronous calls would be a third of what the program does.
  *
- * *Guarantees*: at any moment the file is absent, the previous one, or the complete new one. The draft has a fixed name,
+ * *Guarantees*: at any time the file is absent, the previous one, or the complete new one. The draft has a fixed name,
  * so the next run replaces one that was left by a killed process. A link in its place is not followed.
  *
  * *Assumption*: one process at a time prepares a pod.

@@ -1,4 +1,4 @@
-/** What can go wrong while a pod is prepared. */
+/** Errors while a pod is prepared. */
 
 /** Stable codes of {@link BootstrapError}. */
 export type BootstrapErrorCode =
@@ -25,9 +25,9 @@ export function inputError(message: string, cause?: unknown): BootstrapError {
   return new BootstrapError('BOOTSTRAP_INPUT', message, { cause })
 }
 
-/** The tenant, or something on the way to it, did not deliver what was asked for. */
+/** The tenant, or a proxy, did not deliver the agent. */
 export class DownloadError extends BootstrapError {
-  /** Whether the same request may succeed a moment later. */
+  /** Whether the same request may succeed when it is retried. */
   readonly isTransient: boolean
 
   constructor(message: string, options: ErrorOptions & { readonly isTransient?: boolean } = {}) {

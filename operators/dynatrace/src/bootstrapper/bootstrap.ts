@@ -13,7 +13,7 @@ import { runProgram } from './run-program.ts'
 /** The flags of the command. */
 export const BOOTSTRAP_FLAGS = {
   ...POD_FLAGS,
-  version: { kind: 'text', help: 'version to download; without it the target already holds an agent' },
+  version: { kind: 'text', help: 'version to download; without it the target already contains an agent' },
   flavor: { kind: 'text', help: 'flavor to download (default: that of this processor)' },
   technology: { kind: 'list', help: 'comma-separated technologies to download (default: all)' },
   'metadata-enrichment': { kind: 'switch', help: 'write metadata for applications' },
@@ -33,7 +33,7 @@ export function bootstrap(args: readonly string[], log: Log = createLog(process.
 }
 
 async function prepare(values: FlagValues<typeof BOOTSTRAP_FLAGS>, log: Log): Promise<void> {
-  // Containers of the pod run under other users and must be able to write what is made here.
+  // Containers of the pod run under other users and must be able to write what is created here.
   process.umask(0)
   const { version = '', flavor = '', technology = ['all'] } = values
   const options = podOptions(values)

@@ -31,7 +31,7 @@ export function configureAgent(options: PodOptions): void {
   if (configDirectory === '' || inputDirectory === '') return
   writeAtomically(join(configDirectory, PRELOAD_FILE), preloadedLibrary(installPath))
   const containers = options.containers()
-  // The files of the agent are not needed if no container wants them.
+  // The files of the agent are not needed if no container needs them.
   if (containers.length === 0) return
   const shared = sharedFiles(options)
   for (const container of containers) configureContainer(options, container, shared)
@@ -79,7 +79,7 @@ function readShippedConfig(target: string): { readonly text: string; readonly mo
   try {
     return { text: readFileSync(path, 'utf8'), mode: statSync(path).mode & PERMISSION_BITS }
   } catch (error) {
-    if (isMissing(error)) throw inputError(`${path} does not exist: --target holds no agent`, error)
+    if (isMissing(error)) throw inputError(`${path} does not exist: --target contains no agent`, error)
     throw error
   }
 }

@@ -98,7 +98,7 @@ describe('a copy of an agent', () => {
     await expect(copy(scratch, scratch.target, 'java')).rejects.toMatchObject({ code: 'BOOTSTRAP_INPUT' })
   })
 
-  it('appears as a whole by way of a work folder, which is gone afterwards', async () => {
+  it('appears atomically by way of a work folder, which is removed afterwards', async () => {
     await using scratch = await scratchFolder()
     const from = await source(scratch)
     const [target, work] = [join(scratch.target, 'x'), join(scratch.target, 'work')]

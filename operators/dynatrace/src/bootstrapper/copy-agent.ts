@@ -24,7 +24,7 @@ const PERMISSION_BITS = 0o7777
  * Copies an agent, with the modes of its files and folders.
  *
  * *Guarantees*: every file appears whole and is on the disk before its name is. With a work folder the target appears
- * whole, too: if there is one it is complete and left alone, because applications may be using it. After an error there
+ * whole, too: if there is one it is complete and not changed, because applications may be using it. After an error there
  * is neither a work folder nor a target.
  *
  * *Errors*: `BOOTSTRAP_INPUT`, and those of the file system.
@@ -57,7 +57,7 @@ async function copyInto(target: string, { source, technology }: CopyOptions, log
     if (wanted === '' || wanted === 'all') await copyFolder(source, target)
     else await copyListed(source, target, await listedFiles(source, wanted, log))
   } catch (error) {
-    if (isMissing(error)) throw inputError(`--source: ${source} does not exist or holds no complete agent`, error)
+    if (isMissing(error)) throw inputError(`--source: ${source} does not exist or contains no complete agent`, error)
     throw error
   } finally {
     process.umask(umask)

@@ -16,7 +16,7 @@ describe('agent/bin/current', () => {
     expect(await readlink(join(bin, 'current'))).toBe(VERSION)
   })
 
-  it('leads to what installer.version contains, as it is', async () => {
+  it('points to the content of installer.version, unchanged', async () => {
     await using scratch = await scratchFolder()
     await mkdir(join(scratch.target, 'agent/bin'), { recursive: true })
     await writeFile(join(scratch.target, 'agent/installer.version'), `${VERSION} `)
@@ -24,7 +24,7 @@ describe('agent/bin/current', () => {
     expect(await readlink(join(scratch.target, 'agent/bin/current'))).toBe(`${VERSION} `)
   })
 
-  it('stays as it is', async () => {
+  it('is not changed', async () => {
     await using scratch = await scratchFolder()
     const link = join(scratch.target, 'agent/bin/current')
     await mkdir(join(scratch.target, 'agent/bin'), { recursive: true })

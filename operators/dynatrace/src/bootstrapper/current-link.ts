@@ -41,7 +41,7 @@ async function linkCurrent(target: string, version: (bin: string) => Promise<str
   } catch (error) {
     // Made by another process meanwhile: the program of an image and the CSI driver both see to it.
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return
-    if (isMissing(error)) throw inputError(`${target} holds no complete agent: ${String(error)}`, error)
+    if (isMissing(error)) throw inputError(`${target} contains no complete agent: ${String(error)}`, error)
     throw error
   }
 }

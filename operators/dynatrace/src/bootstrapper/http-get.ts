@@ -1,4 +1,4 @@
-/** GET requests with nothing but what Node.js brings along: an HTTP library would be most of the memory of the program. */
+/** GET requests with only Node.js: an HTTP library would be most of the memory of the program. */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { getCACertificates } from 'node:tls'
@@ -19,7 +19,7 @@ export interface Body {
   readonly sizeBytes?: number
 }
 
-/** Errors of a connection that may be gone with the next attempt; wrong certificates and rejecting proxies are not. */
+/** Errors of a connection that may not occur in the next attempt; wrong certificates and rejecting proxies are not. */
 const TRANSIENT = /^(?:ECONN|EPIPE|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)/
 
 /**

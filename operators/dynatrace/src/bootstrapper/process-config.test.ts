@@ -37,7 +37,7 @@ describe('the settings of a pod', () => {
     ['no object', '"secret"'],
     ['no list', '{"properties":"secret"}'],
     ['an incomplete property', '{"properties":[{"section":"a","key":"secret"}]}'],
-  ])('cannot be made of %s, and the error does not repeat it', (_, json) => {
+  ])('cannot be created from %s, and the error does not repeat it', (_, json) => {
     const merging = () => mergeProcessConfig('', json, '/opt/agent')
     expect(merging).toThrow('ruxitagentproc.json')
     expect(merging).not.toThrow('secret')

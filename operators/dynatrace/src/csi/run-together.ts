@@ -2,7 +2,7 @@
 
 /**
  * Runs all of `parts` until `signal` aborts. When one ends or fails, the others are stopped, too: a process with half of
- * its parts looks healthy and is not.
+ * its parts appears healthy but is not.
  *
  * *Errors*: that of the first part that failed.
  *

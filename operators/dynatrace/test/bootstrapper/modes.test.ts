@@ -101,7 +101,7 @@ describe.skipIf(missing)('errors of the init container', () => {
       async () => undefined,
       'not a container name',
     ],
-    ['a volume without an agent', ['--target=/mnt/image'], async () => undefined, '--target holds no agent'],
+    ['a volume without an agent', ['--target=/mnt/image'], async () => undefined, '--target contains no agent'],
     [
       'malformed settings',
       [],

@@ -65,7 +65,7 @@ const EVERY_VALUE = {
   },
 }
 
-describe.skipIf(helmPath === undefined)('the CSI driver of the chart (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined)('the CSI driver of the chart (skipped without helm)', () => {
   let folder: string
   let all: readonly UnknownObject[]
   beforeAll(async () => {

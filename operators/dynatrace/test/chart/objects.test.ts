@@ -47,7 +47,7 @@ const ON_OPENSHIFT = [
   ...rights('dynatrace-extension-controller-prometheus', ...ROLE),
 ].sort()
 
-describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neither carried by npm nor on PATH)', () => {
+describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () => {
   let all: readonly UnknownObject[]
   beforeAll(async () => {
     all = await render()

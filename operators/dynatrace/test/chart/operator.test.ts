@@ -26,7 +26,7 @@ const jobPod = (objects: readonly UnknownObject[]) =>
   (find(objects, 'Job', 'dynatrace-operator-crd-storage-migration')?.spec as { template: JobPod } | undefined)?.template
     .spec
 
-describe.skipIf(helmPath === undefined)('the operator of the chart (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined)('the operator of the chart (skipped without helm)', () => {
   let all: readonly UnknownObject[]
   beforeAll(async () => {
     all = await render()

@@ -73,7 +73,7 @@ async function ofRelease(): Promise<readonly string[]> {
   return lists.flatMap(({ items }) => items.map(({ metadata }) => metadata.name))
 }
 
-describe.skipIf(helmPath === undefined)('a release (skipped where there is no helm)', { timeout: PATIENCE_MS }, () => {
+describe.skipIf(helmPath === undefined)('a release (skipped without helm)', { timeout: PATIENCE_MS }, () => {
   it('is installed, and its pods come up', async () => {
     await helm('install', 'dynatrace-operator', CHART, '--create-namespace', '--wait', '--timeout=2m')
     const { items } = await client.list(Deployments, { namespace: NAMESPACE })

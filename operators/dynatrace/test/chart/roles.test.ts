@@ -16,7 +16,7 @@ const constraintsIn = (objects: readonly UnknownObject[], kind: string, name: st
     resources.includes('securitycontextconstraints') ? resourceNames : [],
   )
 
-describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neither carried by npm nor on PATH)', () => {
+describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () => {
   let all: readonly UnknownObject[]
   let openshift: readonly UnknownObject[]
   beforeAll(async () => {

@@ -14,7 +14,7 @@ const ofWebhook = (objects: readonly UnknownObject[]) =>
   objects.filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === 'webhook')
 const webhookOf = (objects: readonly UnknownObject[]) => deploymentOf(objects, WEBHOOK_NAME)
 
-describe.skipIf(helmPath === undefined)('the chart (skipped where helm is neither carried by npm nor on PATH)', () => {
+describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () => {
   it('names everything of the webhook alike, in the namespace of the release', async () => {
     const objects = ofWebhook(await render())
     expect(namesOf(objects)).toEqual(

@@ -85,7 +85,7 @@ const spec = Type.Object(
     healthCheckPath: Type.Optional(
       Type.String({
         pattern: '^/.*$',
-        description: 'An HTTP path that answers 200 when the application can serve. Without it an open port is enough.',
+        description: 'An HTTP path that returns 200 when the application can serve. Without it an open port is enough.',
       }),
     ),
     imagePullSecrets: Type.Optional(

@@ -57,7 +57,7 @@ describe('the command line', () => {
 })
 
 describe('validate', () => {
-  it('lets a WebApp pass that has only what is required', async () => {
+  it('accepts a WebApp with only the required fields', async () => {
     expect(await validate(SHOP)).toEqual({ code: 0, stdout: '1 resource checked, 0 errors, 0 warnings\n', stderr: '' })
   })
 
@@ -85,7 +85,7 @@ describe('validate', () => {
     expect(stdout.replaceAll('<stdin>', 'webapp.yaml')).toBe(shown)
   })
 
-  it('bears whatever claims to be a WebApp', async () => {
+  it('handles any object of kind WebApp', async () => {
     const { code, stdout } = await validate('apiVersion: example.com/v1\nkind: WebApp\n')
     expect([code, stdout]).toEqual([1, expect.stringContaining('WebApp (no name): spec: ')])
   })

@@ -7,7 +7,7 @@ import { objectLabels, selectorLabels } from './labels.ts'
 /** The one container of a replica. */
 const CONTAINER_NAME = 'web'
 
-/** Renders the Deployment: as many replicas as asked for, each probed before it gets traffic. */
+/** Renders the Deployment: the desired replicas, each probed before it gets traffic. */
 export function renderDeployment(webapp: WebApp): DesiredObject<Deployment> {
   const { name, namespace } = webapp.metadata
   const { image, replicas, port, env, resources, imagePullSecrets, healthCheckPath } = webapp.spec

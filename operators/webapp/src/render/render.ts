@@ -1,4 +1,4 @@
-/** Everything a WebApp asks for, as a value. */
+/** All objects of a WebApp, as a value. */
 import type { DesiredObject } from '@reeve/runtime'
 import type { WebApp } from '../api/webapp.ts'
 import { renderDeployment } from './deployment.ts'

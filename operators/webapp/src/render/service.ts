@@ -4,7 +4,7 @@ import { type DesiredObject, desired } from '@reeve/runtime'
 import type { WebApp } from '../api/webapp.ts'
 import { objectLabels, selectorLabels } from './labels.ts'
 
-/** Renders the Service: one port that leads to the container's, whatever number that has. */
+/** Renders the Service: one port that forwards to the container's. */
 export function renderService(webapp: WebApp): DesiredObject<Service> {
   const { name, namespace } = webapp.metadata
   const { type, port } = webapp.spec.service

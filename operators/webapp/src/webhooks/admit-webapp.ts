@@ -6,7 +6,7 @@ import { validateWebApp } from '../validate-webapp.ts'
 const SCHEMA = objectSchema(WebAppCrd, 'v1')
 const PART_OF = 'app.kubernetes.io/part-of'
 
-/** The answer of the validating webhook. */
+/** The response of the validating webhook. */
 export interface Admission {
   readonly allowed: boolean
   /** Why not, with every field and its remedy. */

@@ -18,9 +18,9 @@ import {
 export interface RunningOperator extends WebAppOperator {
   /** Ends it in order, as SIGTERM does. */
   stop(): Promise<void>
-  /** Cuts it off from the API server without a word, as a lost node does. */
+  /** Disconnects it from the API server silently, as a lost node does. */
   kill(): void
-  /** Restores the connection of one that was killed; answers with the code of the error it ends with. */
+  /** Restores the connection of one that was killed; returns the code of the error it ends with. */
   revive(): Promise<string>
 }
 
@@ -30,9 +30,9 @@ export interface Stage {
   readonly cluster: EmbeddedCluster
   readonly client: KubeClient
   startOperator(options?: Partial<WebAppOperatorOptions>): RunningOperator
-  /** Lets time pass until the WebApp has the phase; fails with what it has instead. */
+  /** Advances the clock until the WebApp has the phase; fails with what it has instead. */
   untilPhase(name: string, phase: Phase): Promise<WebApp>
-  /** Lets time pass until the condition holds. */
+  /** Advances the clock until the condition holds. */
   until(condition: () => boolean | Promise<boolean>): Promise<void>
   close(): Promise<void>
 }
@@ -52,7 +52,7 @@ export async function setStage(): Promise<Stage> {
       userAgent,
       transport: {
         async send(request) {
-          // A cut connection never answers; the client's deadlines and the watchdog have to notice.
+          // A cut connection never responds; the client's deadlines and the watchdog must notice.
           if (isCut())
             return new Promise((_, reject) =>
               request.signal?.addEventListener('abort', () => reject(request.signal?.reason)),
@@ -83,7 +83,7 @@ export async function setStage(): Promise<Stage> {
         ...options,
       })
       const running = operator.manager.run(ending.signal)
-      // A failure is the test's business when it stops the operator; until then it must not be unhandled.
+      // A failure is reported when the test stops the operator; until then it must not be unhandled.
       running.catch(() => undefined)
       const handle: RunningOperator = {
         ...operator,
@@ -123,7 +123,7 @@ export async function setStage(): Promise<Stage> {
   return stage
 }
 
-/** A WebApp as a user writes it: defaults are the server's business. */
+/** A WebApp as a user writes it: defaults are left to the server. */
 export function written(name: string, spec: Partial<WebApp['spec']> = {}, metadata: ObjectMeta = {}): WebApp {
   return {
     apiVersion: 'example.com/v1',

@@ -89,7 +89,7 @@ function raiseTemplates(old: OldTemplates, isDefaultCollectorImage: boolean): Te
     ...old,
     kspmNodeConfigurationCollector: { nodeAffinity: {}, ...old?.kspmNodeConfigurationCollector },
     ...(isDefaultCollectorImage && { otelCollector: withDefaultImage(old?.otelCollector) }),
-    // The schema demands the image as soon as the section is there.
+    // The schema requires the image if the section is set.
     sqlExtensionExecutor: { imageRef: {} },
   }
 }

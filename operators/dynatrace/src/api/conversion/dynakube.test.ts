@@ -19,7 +19,7 @@ function object(version: string, spec: object, annotations?: Record<string, stri
   } as KubeObject
 }
 
-/** All versions share the shape that these tests look at. */
+/** All versions share the shape that these tests use. */
 type AnyDynaKube = DynaKube & {
   readonly spec: DynaKubeSpec & {
     readonly oneAgent?: Record<string, { readonly autoUpdate?: boolean }>
@@ -38,7 +38,7 @@ describe('autoUpdate', () => {
     expect(spec.oneAgent).toEqual({ hostMonitoring: {} })
   })
 
-  it('comes back without the annotation', () => {
+  it('is returned without the annotation', () => {
     const back = convert(convert(old, 'v1beta6'), 'v1beta5')
     expect(back.spec.oneAgent?.hostMonitoring).toEqual({ autoUpdate: false })
     expect(back.metadata.annotations).toBeUndefined()
@@ -83,7 +83,7 @@ describe('the image of the collector', () => {
     expect(metadata.annotations).toEqual({ kept: 'yes' })
   })
 
-  it('is kept as it is when half of it is given', () => {
+  it('is unchanged when half of it is given', () => {
     const half = { otelCollector: { imageRef: { repository: 'r' } } }
     const { metadata, spec } = convert(object('v1beta5', { templates: half }), 'v1beta6')
     expect(spec.templates?.otelCollector?.imageRef).toEqual({ repository: 'r' })

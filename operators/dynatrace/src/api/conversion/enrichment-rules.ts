@@ -15,7 +15,7 @@ export function raiseStatus(status: OldStatus): Status {
   }
 }
 
-/** From v1beta5: the switch of rules is off, as it is not known. */
+/** From v1beta5: the switch of rules is off, because it does not exist there. */
 export function lowerStatus(status: Status): OldStatus {
   const rules = status.metadataEnrichment?.rules
   return {

@@ -51,7 +51,7 @@ const activeMode = (oneAgent: Old | Latest | undefined): OneAgentMode | undefine
 
 const hasAutoUpdate = (mode: OneAgentMode): boolean => mode !== 'applicationMonitoring'
 
-/** Both versions have the same modes, and the settings were made for the wanted one by the caller. */
+/** Both versions have the same modes, and the caller converted the settings to this mode. */
 function withMode(oneAgent: Old | Latest, mode: OneAgentMode | undefined, settings: object): Old & Latest {
   const { hostGroup } = oneAgent
   return { ...(hostGroup !== undefined && { hostGroup }), ...(mode && { [mode]: settings }) } as Old & Latest

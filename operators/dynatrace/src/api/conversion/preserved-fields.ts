@@ -35,7 +35,7 @@ export function restore(annotations: Annotations = {}): Preserved & { readonly a
 
 /**
  * Adds what must be preserved. A mode without `autoUpdate`, or no mode at all (`hasAutoUpdate` false), leaves what a
- * client sent; so does a collector with an image of its own.
+ * client sent; so does a collector with its own image.
  */
 export function preserve(
   annotations: Annotations = {},

@@ -37,7 +37,7 @@ export const nodeAffinity = (description: string) =>
         {
           nodeSelectorTerms: requiredAtomicList(
             Type.Object(nodeSelectorTerm, { 'x-kubernetes-map-type': 'atomic' }),
-            'Alternatives: a node is fit when one of them matches.',
+            'Alternatives: a node matches if one of them does.',
           ),
         },
         REQUIRED,
@@ -48,8 +48,8 @@ export const nodeAffinity = (description: string) =>
 
 const podAffinityTerm = {
   labelSelector: labelSelector('The pods meant.'),
-  namespaceSelector: labelSelector('Namespaces in which they are looked for, by label.'),
-  namespaces: atomicTextList('Namespaces in which they are looked for; the own one when both are left out.'),
+  namespaceSelector: labelSelector('Namespaces in which the pods are, by label.'),
+  namespaces: atomicTextList('Namespaces in which the pods are; that of the pod if both are left out.'),
   matchLabelKeys: atomicTextList('Labels whose values they share with the new pod.'),
   mismatchLabelKeys: atomicTextList('Labels in whose values they differ from the new pod.'),
   topologyKey: requiredText('The node label that says what one place is, such as kubernetes.io/hostname.'),
@@ -76,7 +76,7 @@ export const affinity = (description: string) =>
     {
       nodeAffinity: nodeAffinity('Which nodes the pods prefer or need.'),
       podAffinity: podAffinity('Which pods they like to be near to.'),
-      podAntiAffinity: podAffinity('Which pods they keep away from.'),
+      podAntiAffinity: podAffinity('Pods that they must not run beside.'),
     },
     description,
   )

@@ -30,7 +30,7 @@ const claim = {
   volumeName: text('Binds one particular PersistentVolume.'),
 }
 
-/** What a PersistentVolumeClaim asks for. */
+/** The request of a PersistentVolumeClaim. */
 export const persistentVolumeClaim = (description: string) => group(claim, description)
 
 /** The same where it must be given. */

@@ -15,7 +15,7 @@ export const tolerations = (pods: string) =>
       operator: text('Equal (the default) compares the value, Exists does not.'),
       value: text('The value of the taint, for Equal.'),
       effect: text('NoSchedule, PreferNoSchedule or NoExecute; every effect when left out.'),
-      tolerationSeconds: int64('For NoExecute: seconds until the pod has to go; for ever when left out.'),
+      tolerationSeconds: int64('For NoExecute: seconds until the pod is evicted; never if left out.'),
     }),
     `Taints of nodes that ${pods} put up with, such as those of control planes.`,
   )

@@ -31,7 +31,7 @@ export const statefulSetRollingUpdate = (description: string) =>
 export const daemonSetUpdateStrategy = (description: string) =>
   group(
     {
-      type: text('RollingUpdate replaces pods by itself, OnDelete waits until each is deleted.'),
+      type: text('RollingUpdate replaces pods automatically, OnDelete when each is deleted.'),
       rollingUpdate: daemonSetRollingUpdate('The pace of RollingUpdate.'),
     },
     description,

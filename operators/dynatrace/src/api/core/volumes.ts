@@ -103,14 +103,14 @@ const volume = Type.Object({
   ),
   persistentVolumeClaim: group(
     { claimName: requiredText('The claim, in the same namespace.'), readOnly: readOnly() },
-    'Storage that a PersistentVolumeClaim holds.',
+    'The volume of a PersistentVolumeClaim.',
   ),
   ephemeral: group(
     {
       volumeClaimTemplate: group(
         {
           metadata: presence('Labels and annotations are not kept here.'),
-          spec: requiredPersistentVolumeClaim('What the claim asks for.'),
+          spec: requiredPersistentVolumeClaim('The spec of the claim.'),
         },
         'The claim that is made.',
       ),

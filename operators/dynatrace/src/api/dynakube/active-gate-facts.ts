@@ -22,7 +22,7 @@ export const ACTIVE_GATE_SERVICE_ACCOUNT = 'dynatrace-activegate'
 
 const capabilities = ({ spec }: DynaKube): readonly string[] => spec.activeGate?.capabilities ?? []
 
-/** Whether a capability is asked for. */
+/** Whether a capability is enabled. */
 export const hasCapability = (dynakube: DynaKube, capability: string): boolean =>
   capabilities(dynakube).includes(capability)
 
@@ -33,7 +33,7 @@ export const hasKubernetesMonitoring = (dynakube: DynaKube): boolean => hasCapab
 export const hasActiveGate = (dynakube: DynaKube): boolean =>
   capabilities(dynakube).length > 0 || hasExtensions(dynakube)
 
-/** How many gateways run. One that is there only for extensions is single. */
+/** How many gateways run. One that only serves extensions has a single replica. */
 export const activeGateReplicas = (dynakube: DynaKube): number =>
   capabilities(dynakube).length === 0 ? 1 : (dynakube.spec.activeGate?.replicas ?? 1)
 

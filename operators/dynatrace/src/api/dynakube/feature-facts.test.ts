@@ -21,7 +21,7 @@ describe('features of a DynaKube', () => {
     expect(hasDatabases(dynakube({ extensions: { databases: [{ id: 'a' }] } }))).toBe(true)
   })
 
-  it('send logs by an agent of their own only without a OneAgent on the nodes', () => {
+  it('use a separate log agent only without a OneAgent on the nodes', () => {
     expect(hasStandaloneLogMonitoring(dynakube({ logMonitoring: {} }))).toBe(true)
     expect(hasStandaloneLogMonitoring(dynakube({ logMonitoring: {}, oneAgent: { hostMonitoring: {} } }))).toBe(false)
     expect(hasStandaloneLogMonitoring(dynakube({ logMonitoring: {}, oneAgent: { applicationMonitoring: {} } }))).toBe(
@@ -36,7 +36,7 @@ describe('features of a DynaKube', () => {
     expect(ingestProtocols(dynakube({ telemetryIngest: { protocols: ['zipkin'] } }))).toEqual(['zipkin'])
   })
 
-  it('configure exporters when at least one signal is there', () => {
+  it('configure exporters when at least one signal is enabled', () => {
     expect(hasOtlpExporter(dynakube({ otlpExporterConfiguration: { signals: {} } }))).toBe(false)
     expect(hasOtlpExporter(dynakube({ otlpExporterConfiguration: { signals: { logs: {} } } }))).toBe(true)
   })

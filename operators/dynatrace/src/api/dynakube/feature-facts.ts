@@ -9,7 +9,7 @@ export const hasPrometheus = ({ spec }: DynaKube): boolean => spec.extensions?.p
 /** Databases are monitored. */
 export const hasDatabases = ({ spec }: DynaKube): boolean => (spec.extensions?.databases ?? []).length > 0
 
-/** Any extension is on; the section alone switches nothing on. */
+/** Any extension is enabled; the section alone enables nothing. */
 export const hasExtensions = (dynakube: DynaKube): boolean => hasPrometheus(dynakube) || hasDatabases(dynakube)
 
 /** Logs are sent. */

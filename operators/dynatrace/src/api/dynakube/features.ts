@@ -37,7 +37,7 @@ const KSPM = 'Checks how nodes and workloads are configured. Its presence, even 
 
 /** Security posture management. */
 export const kspm = group(
-  { mappedHostPaths: textList('Absolute paths of the node that the collector may read; / alone for everything.') },
+  { mappedHostPaths: textList('Absolute paths of the node that the collector may read; only / for everything.') },
   KSPM,
 )
 

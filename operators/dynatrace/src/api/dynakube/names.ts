@@ -1,7 +1,7 @@
 /** Names of the objects that belong to a DynaKube. */
 import type { DynaKube } from '../latest.ts'
 
-/** What follows from the name of a DynaKube alone. */
+/** Names derived from the name of a DynaKube. */
 export interface DynaKubeNames {
   readonly pullSecret: string
   readonly oneAgent: string
@@ -20,7 +20,7 @@ export interface DynaKubeNames {
   readonly kspmTokenSecret: string
   /** The StatefulSet and the Service. */
   readonly extensionController: string
-  /** Not of the controller alone, hence the plural. */
+  /** Not only of the controller, hence the plural. */
   readonly extensionsTokenSecret: string
   readonly otelCollector: string
   readonly otelCollectorConfig: string

@@ -6,7 +6,7 @@ import { selectorProblems } from '../validation/label-selector-problems.ts'
 import { hasMetadataEnrichment, hasOtlpExporter } from './feature-facts.ts'
 import { injectionNamespaceSelector, needsAppInjection } from './one-agent-facts.ts'
 
-/** A namespace as far as selectors look at it. */
+/** The part of a namespace that selectors use. */
 export interface NamespaceLabels {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ export const claimsNamespaces = (dynakube: DynaKube): boolean =>
 /** Whether pods get anything from a DynaKube. */
 export const changesPods = (dynakube: DynaKube): boolean => claimsNamespaces(dynakube) || hasOtlpExporter(dynakube)
 
-/** Whether labels fit a selector: all do when none is given, none when it cannot be evaluated. */
+/** Whether labels match a selector: all do without one, none do if it cannot be evaluated. */
 export function labelMatcher(selector: object = {}): (labels: Readonly<Record<string, string>>) => boolean {
   if (selectorProblems(selector, '').length > 0) return () => false
   // What is readable has known operators only.
@@ -45,7 +45,7 @@ export function claimOf(owner: DynaKube, patterns: IgnoredNamespacePatterns): Na
   ].map((selector = {}) => ({ selector, isReadable: selectorProblems(selector, '').length === 0 }))
   let isIgnored: ((name: string) => boolean) | undefined
   const selects = ({ name, labels }: NamespaceLabels) => {
-    // Labels are compared much faster than patterns, and rarely fit.
+    // Labels are compared much faster than patterns, and rarely match.
     const first = selectors.find(
       // What is readable has known operators only.
       ({ selector, isReadable }) => !isReadable || matchesLabels(selector as LabelSelector, labels),

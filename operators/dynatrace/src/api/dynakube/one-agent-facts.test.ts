@@ -19,7 +19,7 @@ import {
 const HOST_MODES = ['classicFullStack', 'cloudNativeFullStack', 'hostMonitoring'] as const
 
 describe('the OneAgent of a DynaKube', () => {
-  it('has a mode when its key is there, even empty, and not when it is null', () => {
+  it('has a mode when its key is set, even to an empty object, and not when it is null', () => {
     expect(oneAgentModes(dynakube({ oneAgent: { hostMonitoring: {} } }))).toEqual(['hostMonitoring'])
     expect(oneAgentModes(dynakube({ oneAgent: { hostMonitoring: null } }))).toEqual([])
     expect(oneAgentModes(dynakube())).toEqual([])
@@ -43,7 +43,7 @@ describe('the OneAgent of a DynaKube', () => {
     expect([isUpdated({}), isUpdated({ version: '1' }), isUpdated({ image: 'i' })]).toEqual([true, false, false])
   })
 
-  it('is not updated where there is no agent', () => {
+  it('is not updated without an agent', () => {
     expect(isOneAgentAutoUpdated(dynakube({ oneAgent: { applicationMonitoring: {} } }))).toBe(false)
     expect(isOneAgentAutoUpdated(dynakube())).toBe(false)
   })
@@ -63,7 +63,7 @@ describe('the OneAgent of a DynaKube', () => {
     ])
   })
 
-  it('answers in a fixed order when admission was bypassed and there are two modes', () => {
+  it('uses a fixed order when admission was bypassed and two modes are set', () => {
     const spec = (name: string) => ({ version: name, image: name, args: [name], nodeSelector: { name } })
     const object = dynakube({
       oneAgent: { cloudNativeFullStack: spec('cloud'), hostMonitoring: spec('host'), applicationMonitoring: {} },
@@ -74,7 +74,7 @@ describe('the OneAgent of a DynaKube', () => {
     expect(oneAgentArguments(object)).toEqual(['cloud'])
   })
 
-  it('takes the nodes of the log agent when there is no other agent', () => {
+  it('takes the nodes of the log agent without another agent', () => {
     const templates = { logMonitoring: { nodeSelector: { a: 'b' } } }
     expect(agentNodeSelector(dynakube({ logMonitoring: {}, templates }))).toEqual({ a: 'b' })
     expect(agentNodeSelector(dynakube({ templates }))).toBeUndefined()

@@ -70,7 +70,7 @@ export function customVersion(dynakube: DynaKube): string {
 /** The agent's own image; empty when it has none. */
 export const customOneAgentImage = (dynakube: DynaKube): string => firstHost(dynakube, FOR_IMAGE)?.image ?? ''
 
-/** When the agent's image is pulled, if the user says so. */
+/** When the agent's image is pulled, if the user sets it. */
 export const oneAgentPullPolicy = (dynakube: DynaKube): ModeSpec<'cloudNativeFullStack'>['imagePullPolicy'] =>
   firstHost(dynakube, FOR_IMAGE)?.imagePullPolicy
 

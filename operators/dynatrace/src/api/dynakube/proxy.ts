@@ -22,7 +22,7 @@ export class ProxyNotFoundError extends Error {
 }
 
 /**
- * The address of the proxy, or `undefined` without one. A Secret is read only when the address is not written down.
+ * The address of the proxy, or `undefined` without one. A Secret is read only when the address is not given directly.
  *
  * *Errors*: {@link ProxyNotFoundError} naming the Secret, and the key when that is what is missing.
  */

@@ -16,11 +16,11 @@ export const specFields = {
   networkZone: text('The network zone of agents and gateways.'),
   customPullSecret: text('A Secret with the credentials of a private registry, used besides the generated one.'),
   skipCertCheck: flag('Whether the operator calls the tenant without checking its certificate. For tests only.'),
-  enableIstio: flag('Whether the operator lets traffic to the tenant out of an Istio mesh.'),
+  enableIstio: flag('Whether the operator allows traffic from an Istio mesh to the tenant.'),
   proxy: valueSource('The proxy between the cluster and the tenant, as a URL.', 'proxy'),
   dynatraceApiRequestThreshold: Type.Optional(
     Type.Integer({
-      description: 'Minutes between two calls for the same thing to the tenant; 15 when left out, 0 for no limit.',
+      description: 'Minimum minutes between two equal requests to the tenant; 15 if left out, 0 for no limit.',
     }),
   ),
   metadataEnrichment,

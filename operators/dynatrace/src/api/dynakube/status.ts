@@ -42,7 +42,7 @@ const oneAgent = group(
         { description: 'The agents, by node.' },
       ),
     ),
-    lastInstanceStatusUpdate: time('When instances was last brought up to date.'),
+    lastInstanceStatusUpdate: time('When instances was last updated.'),
     healthcheck: Type.Optional(
       openObject({ description: "The health check of the agent's image; becomes its probes." }),
     ),

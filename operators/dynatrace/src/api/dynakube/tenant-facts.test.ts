@@ -53,7 +53,7 @@ describe('the tenant of a DynaKube', () => {
     [5, [3, 7], [false, true]],
     [20, [17, 22], [false, true]],
     [0, [0], [true]],
-  ])('is asked again after %s minutes', (dynatraceApiRequestThreshold, minutesAgo, expected) => {
+  ])('is called again after %s minutes', (dynatraceApiRequestThreshold, minutesAgo, expected) => {
     const now = Date.UTC(2030, 0, 1)
     const object = dynakube(dynatraceApiRequestThreshold === undefined ? {} : { dynatraceApiRequestThreshold })
     const allowed = minutesAgo.map((minutes) =>

@@ -1,4 +1,4 @@
-/** What follows from the tenant of a DynaKube: its host, tenant, images and how often it is asked. */
+/** What follows from the tenant of a DynaKube: its host, tenant, images and how often it is called. */
 import { parseUrl } from '@reeve/http/url-reference'
 import type { DynaKube } from '../latest.ts'
 
@@ -34,7 +34,7 @@ export class TenantUnknownError extends Error {
 /**
  * The UUID that the tenant reported. Not read from `apiUrl`, which may point to a gateway or a vanity name.
  *
- * *Errors*: {@link TenantUnknownError} until the tenant has been asked.
+ * *Errors*: {@link TenantUnknownError} until the tenant has been called.
  */
 export function tenantUuid({ metadata, status }: DynaKube): string {
   const uuid =
@@ -61,11 +61,11 @@ export function tenantFromApiUrl({ spec }: DynaKube): string {
 
 const DEFAULT_THRESHOLD_MINUTES = 15
 
-/** How long an answer of the tenant is good for. */
+/** How long a response of the tenant is valid. */
 export const apiRequestThresholdMs = ({ spec }: DynaKube): number =>
   (spec.dynatraceApiRequestThreshold ?? DEFAULT_THRESHOLD_MINUTES) * 60_000
 
-/** Whether the tenant may be asked again for something that it last answered at `last`. */
+/** Whether the tenant may be called again after a response at `last`. */
 export function isApiRequestAllowed(dynakube: DynaKube, last: string | undefined, nowMs: number): boolean {
   const lastMs = Date.parse(last ?? '')
   return Number.isNaN(lastMs) || lastMs + apiRequestThresholdMs(dynakube) <= nowMs

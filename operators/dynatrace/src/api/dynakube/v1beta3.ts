@@ -13,7 +13,7 @@ export const v1beta3 = {
   storage: false,
   specRequired: false,
   deprecated:
-    'dynatrace.com/v1beta3 DynaKube goes away in a future release; see the documentation for how to move to v1beta6',
+    'dynatrace.com/v1beta3 DynaKube will be removed in a future release; see the documentation for how to move to v1beta6',
   spec: Type.Object(
     {
       ...specFields,

@@ -12,16 +12,16 @@ export const specFields = {
   oauth: requiredGroup(
     {
       clientSecret: requiredText('A Secret with the OAuth client: oauth-client-id and oauth-client-secret.'),
-      endpoint: requiredText('Where tokens are asked for, such as https://sso.dynatrace.com/sso/oauth2/token.'),
+      endpoint: requiredText('The token endpoint, such as https://sso.dynatrace.com/sso/oauth2/token.'),
       resource: requiredText('The account, such as urn:dtenvironment:abc12345.'),
-      provisioner: flag('Lets the operator create the EdgeConnect in the tenant, with a client of its own.'),
+      provisioner: flag('Whether the operator creates the EdgeConnect in the tenant, with its own OAuth client.'),
     },
     'How it proves who it is.',
   ),
   hostPatterns: textList('Hosts that requests from the tenant are sent to, such as *.internal.org.'),
   kubernetesAutomation: group(
     { enabled: flag('Switches it on. Needs oauth.provisioner.') },
-    'Lets workflows of the tenant call the Kubernetes API of this cluster.',
+    'Allows workflows of the tenant to call the Kubernetes API of this cluster.',
   ),
   caCertsRef: text('A ConfigMap whose key certs has certificates (PEM) to trust besides the well-known ones.'),
   proxy: group(

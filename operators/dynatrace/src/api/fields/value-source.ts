@@ -1,4 +1,4 @@
-/** A value that is written down or taken from a Secret. */
+/** A value that is given directly or read from a Secret. */
 import { group, nullableText } from './fields.ts'
 
 /** An inline value, or a Secret whose `key` has it. */

@@ -2,7 +2,7 @@
 import type { StructuralSchema } from '@reeve/crd'
 import fc, { type Arbitrary } from 'fast-check'
 
-/** How likely an optional field is there: 1 in this many, so that deep schemas give small objects. */
+/** Probability of an optional field: 1 in this many, so that deep schemas give small objects. */
 const ONE_IN = 4
 
 /** Values that the schema admits, of modest size. */

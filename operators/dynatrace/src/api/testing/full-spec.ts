@@ -1,4 +1,4 @@
-/** A DynaKube that asks for everything, for tests of what comes of it. */
+/** A DynaKube with every feature, for tests of rendering. */
 import type { DynaKubeSpec } from '../latest.ts'
 
 const image = (name: string) => ({ repository: `registry.example.com/${name}`, tag: '1.2.3' })

@@ -14,7 +14,7 @@ export interface LookupParts {
   readonly hasIstio?: boolean
 }
 
-/** Look-ups in a made-up cluster. */
+/** Look-ups in a fake cluster. */
 export function lookups(parts: LookupParts = {}): Lookups {
   const { modules, dynakubes = [], namespaces = {}, secrets = {}, hasIstio = false } = parts
   return {
@@ -27,7 +27,7 @@ export function lookups(parts: LookupParts = {}): Lookups {
   }
 }
 
-/** Look-ups in a cluster that does not answer. */
+/** Look-ups in a cluster that does not respond. */
 export function unreachable(): Lookups {
   const fail = () => Promise.reject(new ConnectionError('connection refused', 'connect'))
   return {

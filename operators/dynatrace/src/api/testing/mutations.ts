@@ -21,7 +21,7 @@ const values: Arbitrary<unknown> = fc.oneof(
   fc.dictionary(fc.constantFrom(...NAMES), fc.constantFrom('x', 1, null, {}), { maxKeys: 3 }),
 )
 
-/** A few changes at once. */
+/** A few changes together. */
 export const mutations: Arbitrary<readonly Mutation[]> = fc.array(
   fc.record({
     at: fc.nat(),
@@ -34,7 +34,7 @@ export const mutations: Arbitrary<readonly Mutation[]> = fc.array(
 
 type Container = Record<string, unknown> | unknown[]
 
-/** A changed copy. Kind and version stay, as they decide who gets to see the object. */
+/** A changed copy. Kind and version stay, because they decide which code gets the object. */
 export function mutate<T extends object>(object: T, changes: readonly Mutation[]): T {
   const copy = structuredClone(object)
   for (const change of changes) {
@@ -56,7 +56,7 @@ function placesIn(root: object): readonly Place[] {
     if (!Array.isArray(value) && !isRecord(value)) return
     for (const [key, member] of Object.entries(value)) {
       if (isRoot && (key === 'apiVersion' || key === 'kind')) continue
-      // A copy made for this: it may be written to.
+      // A new copy: it may be changed.
       places.push({ container: value as Container, key })
       walk(member, false)
     }

@@ -1,4 +1,4 @@
-/** Brings objects of an older version into one form, where the API knows several forms of the same meaning. */
+/** Normalizes objects of an older version where the API has several forms of the same meaning. */
 
 type Json = Record<string, unknown>
 

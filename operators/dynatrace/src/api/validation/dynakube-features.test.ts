@@ -27,7 +27,7 @@ describe('selectors and images', () => {
     }
   })
 
-  it.each(['', 'a', 'WithUpperCase', 'label_with_underscore', 'label.with.dots-1'])('"%s" is one', async (value) => {
+  it.each(['', 'a', 'WithUpperCase', 'label_with_underscore', 'label.with.dots-1'])('"%s" is valid', async (value) => {
     const namespaceSelector = { matchLabels: { 'example.com/key': value } }
     expect(await errors({ oneAgent: { applicationMonitoring: { namespaceSelector } } })).toEqual([])
   })
@@ -63,7 +63,7 @@ describe('selectors and images', () => {
   })
 
   it.each(['https://my.images.com:5000/test:tag', `https://${V6}/test`, 'BOOM', 'test@sha256:1', 'a'])(
-    '%s is none',
+    '%s is invalid',
     async (reference) => {
       expect(await errors({ activeGate: { image: reference } })).toHaveLength(1)
     },
@@ -96,7 +96,7 @@ describe('the proxy', () => {
     },
   )
 
-  it('is looked up only when it is not written down', async () => {
+  it('is looked up only when it is not given directly', async () => {
     expect(await errors({ proxy: { valueFrom: 's' } })).toEqual([
       expect.stringContaining('the Secret s does not exist'),
     ])
@@ -164,7 +164,7 @@ describe('extensions', () => {
     expect(await errors({ extensions, templates: { ...images, extensionExecutionController: both } })).toHaveLength(1)
   })
 
-  it('alone give two warnings, and a third with a twin', async () => {
+  it('give two warnings, and a third for a duplicate', async () => {
     expect(await warnings({ extensions, templates: images })).toHaveLength(2)
     const twin = dynakube({ extensions }, { name: 'twin' })
     const found = await warnings({ extensions, templates: images }, {}, { dynakubes: [twin] })
@@ -204,14 +204,14 @@ describe('extensions', () => {
     expect(found[0]).toContain(named)
   })
 
-  it('mount what is there and have no volume without a mount', async () => {
+  it('mount existing volumes and have no volume without a mount', async () => {
     expect((await mounting('/data', {}, 'other')).errors).toEqual([
       expect.stringContaining('"other"'),
       expect.stringContaining('not mounted: v'),
     ])
   })
 
-  it('leave the place of trusted certificates alone when there are some', async () => {
+  it('do not use the path of trusted certificates when they are mounted', async () => {
     const database = {
       id: 'db',
       volumes: [{ name: 'v', emptyDir: {} }],
@@ -220,7 +220,7 @@ describe('extensions', () => {
     const spec = { extensions: { databases: [database] }, templates: images }
     expect(await errors(spec)).toEqual([])
     expect(await errors({ ...spec, trustedCAs: 'certificates' })).toEqual([
-      expect.stringContaining('gets in the way of /var/ssl-certs/user'),
+      expect.stringContaining('conflicts with /var/ssl-certs/user'),
     ])
   })
 

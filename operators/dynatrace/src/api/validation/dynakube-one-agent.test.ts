@@ -75,7 +75,7 @@ describe('apiUrl', () => {
 })
 
 describe('modes', () => {
-  it('are refused together and allowed alone', async () => {
+  it('are rejected together and allowed separately', async () => {
     expect(await errors({ oneAgent: { classicFullStack: {}, hostMonitoring: {} } })).toEqual([
       expect.stringMatching(/several modes \(classicFullStack, hostMonitoring\)/),
     ])
@@ -200,7 +200,7 @@ describe('DynaKubes that share a cluster', () => {
   const conflicts = async (object: DynaKube, ...dynakubes: DynaKube[]) =>
     (await validateDynaKube(object, lookups({ dynakubes }))).errors
 
-  it('cannot run two agents on a node, whatever the tenant', async () => {
+  it('cannot run two agents on a node, regardless of the tenant', async () => {
     const one = agent('cloudNativeFullStack', 'x', 'one')
     const rivals = [agent('hostMonitoring', 'x', 'two', 'https://b/api'), agent('classicFullStack', 'x', 'three')]
     expect(await conflicts(one, ...rivals)).toEqual([expect.stringMatching(/two, three/)])
@@ -263,7 +263,7 @@ describe('DynaKubes that share a cluster', () => {
     expect(await found(unreadable)).toEqual([])
   })
 
-  it('pass when the cluster cannot be asked, and are denied where that matters', async () => {
+  it('pass when the cluster cannot be reached, and are denied where that matters', async () => {
     const one = agent('cloudNativeFullStack', 'x', 'one')
     expect(await validateDynaKube(one, unreachable())).toEqual(allowed)
     const verdict = await validateDynaKube(dynakube({ enableIstio: true, proxy: { valueFrom: 's' } }), unreachable())

@@ -34,7 +34,7 @@ describe('an EdgeConnect', () => {
   })
 
   it('needs to be provisioned for automation', async () => {
-    // Without other settings of OAuth as well: the rule looks at one of them only.
+    // Without other settings of OAuth as well: the rule checks only one of them.
     const bare = { clientSecret: '', endpoint: '', resource: '' }
     for (const oauth of [edgeConnect().spec.oauth, bare]) {
       expect(await errors({ kubernetesAutomation: { enabled: true }, oauth })).toEqual([

@@ -6,7 +6,7 @@ const ANNOTATION = /\bannotation (\S+)/
 
 /**
  * The field that a message names first, or `undefined` when it names none. "args of spec.oneAgent" is looked up in the
- * object as it was written, to find which of the modes has them.
+ * object as written, to find which of the modes has them.
  *
  * @example
  * fieldInMessage('spec.apiUrl: "x" is not a valid tenant URL', dynakube) // 'spec.apiUrl'

@@ -8,7 +8,7 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/
 
 /**
  * Whether the text may name an image. Only the letters of each part are checked, not how they follow each other: a
- * DynaKube that was accepted before must stay acceptable, and the node says the rest when it pulls the image.
+ * DynaKube that was accepted before must stay acceptable, and the node reports other problems when it pulls the image.
  */
 export function mayBeImage(text: string): boolean {
   const { registry, repository, tag, digest } = splitImageName(text)

@@ -19,7 +19,7 @@ describe('a quantity', () => {
     expect([true, {}, [], undefined].some(isQuantity)).toBe(false)
   })
 
-  it('is malformed when its exponent would keep whoever calculates with it busy', () => {
+  it('is malformed when its exponent would make calculations take too long', () => {
     expect(isQuantity('1e1000')).toBe(true)
     expect(isQuantity('1e2147483647')).toBe(false)
   })

@@ -26,7 +26,7 @@ export function isQuantity(value: unknown): boolean {
 /**
  * Lists the malformed quantities of an object, or of the part `field` of one.
  *
- * *Assumptions*: none about the object; what does not fit the schema is skipped, for other checks to report.
+ * *Assumptions*: none about the object; invalid values are skipped, for other checks to report.
  */
 export function quantityProblems(schema: StructuralSchema, value: unknown, field = ''): readonly Problem[] {
   if (value === undefined || value === null) return []

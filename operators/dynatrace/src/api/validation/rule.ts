@@ -13,7 +13,7 @@ import type { IgnoredNamespacePatterns } from '../ignored-namespaces.ts'
 import type { DynaKube } from '../latest.ts'
 import type { Modules } from './modules.ts'
 
-/** What rules may look up. Each rejects when the answer cannot be had; the rule decides what that means. */
+/** What rules may look up. Each rejects if the cluster cannot be reached; the rule decides what that means. */
 export interface Lookups {
   readonly modules: Modules
   /** Outlives a review: patterns are compiled once. */
@@ -72,14 +72,14 @@ export async function otherDynaKubes(dynakube: DynaKube, lookups: Lookups): Prom
 }
 
 /**
- * For rules that pass when the cluster cannot be asked: admission must not depend on more than it needs. Anything else
- * that goes wrong is a mistake of ours and is not hidden.
+ * For rules that pass when the cluster cannot be reached: admission must not depend on more than it needs. Anything else
+ * that fails is a bug and is not hidden.
  */
 export async function unlessUnreachable(check: () => Promise<Finding>): Promise<Finding> {
   try {
     return await check()
   } catch (error) {
-    // The look-up reports its own failures; without its answer there is nothing to object to.
+    // The look-up reports its own failures; without its result there is nothing to reject.
     if (isUnanswered(error)) return undefined
     throw error
   }

@@ -37,7 +37,7 @@ export async function validateEdgeConnect(object: KubeObject, lookups: Lookups):
   return verdict(await judgeEdgeConnect(object, () => lookups))
 }
 
-/** As {@link validateDynaKube}, for callers that want to know the rules. */
+/** As {@link validateDynaKube}, for callers that need the rules. */
 export async function judgeDynaKube(
   object: KubeObject,
   lookupsFor: LookupsFor,
@@ -56,7 +56,7 @@ export async function judgeDynaKube(
   }
 }
 
-/** As {@link validateEdgeConnect}, for callers that want to know the rules. */
+/** As {@link validateEdgeConnect}, for callers that need the rules. */
 export async function judgeEdgeConnect(object: KubeObject, lookupsFor: LookupsFor): Promise<Judgement> {
   const latest = toLatest<EdgeConnect>(convertEdgeConnect, object, 'v1alpha2', {
     apiServer: '',
@@ -71,14 +71,14 @@ function verdict({ errors, warnings }: Judgement): Verdict {
 
 const latestDynaKube = (object: KubeObject) => toLatest<DynaKube>(convertDynaKube, object, 'v1beta6', { apiUrl: '' })
 
-/** The schema admits objects without a spec; for the rules, whatever is missing of it is there and empty. */
+/** The schema admits objects without a spec; for the rules, missing parts are empty. */
 function toLatest<T extends KubeObject & { readonly spec: object }>(
   convert: Convert,
   object: KubeObject,
   version: string,
   missing: T['spec'],
 ): T {
-  // The converter returns objects of the version asked for.
+  // The converter returns objects of the requested version.
   const latest = convert(object, version) as KubeObject & Partial<Pick<T, 'spec'>>
   return { ...latest, spec: { ...missing, ...latest.spec } } as T
 }

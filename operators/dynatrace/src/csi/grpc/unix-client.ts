@@ -11,7 +11,7 @@ export interface CallOptions {
 }
 
 /**
- * Makes one call over a connection of its own and returns the bytes of the response.
+ * Makes one call over a new connection and returns the bytes of the response.
  *
  * *Errors*: those of the call, with the `code` of gRPC; the reason of the signal.
  *

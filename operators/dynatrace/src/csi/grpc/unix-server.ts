@@ -26,7 +26,7 @@ export interface ServeOptions {
 }
 
 /**
- * Serves until `signal` aborts, then lets running calls finish and removes the socket. A socket file that a killed
+ * Serves until `signal` aborts, then waits for calls in progress and removes the socket. A socket file that a killed
  * process left is replaced.
  *
  * *Errors*: if the socket cannot be made.

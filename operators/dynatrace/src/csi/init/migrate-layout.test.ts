@@ -43,7 +43,7 @@ describe('volumes of an earlier release', () => {
 describe('storage of host agents of an earlier release', () => {
   const TENANT = 'abc12345'
   const dynakube = (name: string, oneAgent: object, apiUrl = `https://${TENANT}.live.dynatrace.com/api`) =>
-    // Only what is looked at.
+    // Only the paths that are checked.
     ({ metadata: { name }, spec: { apiUrl, oneAgent } }) as unknown as DynaKube
   const legacy = () => join(paths.root, TENANT, 'osagent')
   beforeEach(() => mkdir(legacy(), { recursive: true }))

@@ -1,5 +1,5 @@
 /**
- * Brings the data directory of an earlier release into the present layout. Volumes of running pods stay where they are:
+ * Migrates the data directory of an earlier release to the current layout. Volumes of running pods stay where they are:
  * links at the new place lead to them, because later calls of the kubelet know only the id of a volume.
  */
 import { mkdir, rm, stat, symlink } from 'node:fs/promises'
@@ -22,7 +22,7 @@ export interface MigrationContext {
 
 /**
  * Links overlays that are mounted elsewhere below the data directory, at `<old>/<volume>/mapped`. A volume that is
- * already at its new place is left alone, so it may be repeated.
+ * already at its new place is not changed, so it may be repeated.
  *
  * *Errors*: those of the file system.
  */
@@ -44,7 +44,7 @@ export async function migrateAppMounts(mounts: readonly Mount[], { paths, logger
 
 /**
  * Links the storage of host agents, which was kept by tenant, for each of the DynaKubes that has one. Storage at the new
- * place is left alone.
+ * place is not changed.
  *
  * *Errors*: those of the file system.
  */

@@ -22,7 +22,7 @@ const HEADERS_TIMEOUT_MS = 3_000
 const MAX_CONNECTIONS = 64
 
 /**
- * Serves `/healthz` until `signal` aborts. Every request asks the driver over a connection of its own. The port opens only
+ * Serves `/healthz` until `signal` aborts. Every request calls the driver over a new connection. The port opens only
  * after the driver has responded once.
  *
  * *Errors*: if the driver responds with an error, or the port is taken.

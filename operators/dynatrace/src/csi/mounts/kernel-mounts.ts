@@ -1,4 +1,4 @@
-/** Mounts by system calls, on threads of their own: unmounting an overlay waits for its file system. */
+/** Mounts by system calls, on separate threads: unmounting an overlay waits for its file system. */
 import { constants } from 'node:os'
 import { getSystemErrorName } from 'node:util'
 import { MountError, type Mounts, overlayData } from './mounts.ts'
@@ -51,7 +51,7 @@ export async function kernelMounts(): Promise<Mounts> {
     },
     async unmount(target) {
       const errno = await umount(target, 0)
-      // Not a mount point, or not there at all.
+      // Not a mount point, or missing.
       if (errno === EINVAL || errno === ENOENT) return false
       check(errno, `cannot unmount ${target}`)
       return true

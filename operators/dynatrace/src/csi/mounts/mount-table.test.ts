@@ -45,7 +45,7 @@ describe('the table of mounts', () => {
 })
 
 describe.runIf(process.platform === 'linux')('a mount point', () => {
-  it('is found through links; other folders and missing ones are none', async () => {
+  it('is found through links; other folders and missing ones are not mounts', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mounts-'))
     try {
       await symlink('/proc', join(folder, 'link'))

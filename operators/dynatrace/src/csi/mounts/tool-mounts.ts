@@ -5,7 +5,7 @@ import { MountError, type Mounts, overlayData } from './mounts.ts'
 
 const run = promisify(execFile)
 
-/** The driver must not wait for ever for a tool that waits for a device. */
+/** The driver must not wait forever for a tool that waits for a device. */
 const TIMEOUT_MS = 60_000
 
 /**

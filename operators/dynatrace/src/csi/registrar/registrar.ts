@@ -22,7 +22,7 @@ const OWNER_ONLY = 0o600
 const EMPTY = new Uint8Array()
 
 /**
- * Serves the registration socket until `signal` aborts and removes it then, by which the kubelet forgets the driver. The
+ * Serves the registration socket until `signal` aborts and removes it then, which unregisters the driver. The
  * socket appears only after the driver responds.
  *
  * *Errors*: if the driver responds with an error, or the socket cannot be made.
@@ -36,7 +36,7 @@ export async function runRegistrar(options: RegistrarOptions, signal: AbortSigna
       writePluginRegistration({ type: 'CSIPlugin', name, endpoint, supportedVersions: SUPPORTED_VERSIONS }),
     NotifyRegistrationStatus: async (bytes: Uint8Array) => {
       const { isRegistered, error } = readRegistrationStatus(bytes)
-      // Exiting would not help: the kubelet tries again by itself when the socket appears or it is restarted.
+      // Exiting would not help: the kubelet retries on its own when the socket appears or it is restarted.
       if (isRegistered) logger.info({ driver: name }, 'the kubelet registered the driver')
       else logger.error({ driver: name, reason: error }, 'the kubelet did not register the driver')
       return EMPTY

@@ -24,9 +24,9 @@ const OPEN_TO_ALL = 0o777
  * Mounts an agent for a pod.
  *
  * After `retryTimeoutMs` it reports success without mounting anything: the pod starts without an agent, because an
- * application must not wait for its monitoring for ever. The time counts from the last change of the volume's directory.
+ * application must not wait for its monitoring forever. The time counts from the last change of the volume's directory.
  *
- * *Guarantees*: repeated after a crash at any moment it leaves one overlay and one bind mount.
+ * *Guarantees*: repeated after a crash at any time it leaves one overlay and one bind mount.
  *
  * *Errors*: `UNAVAILABLE` until the provisioner has installed an agent; `INTERNAL`.
  */

@@ -1,4 +1,4 @@
-/** Tells errors of the file system apart. */
+/** Distinguishes errors of the file system. */
 
 /** Whether an error says that a file does not exist. */
 export function isMissing(error: unknown): boolean {

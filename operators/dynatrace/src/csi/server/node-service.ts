@@ -14,7 +14,7 @@ import { VolumeLocks } from './volume-locks.ts'
 export interface NodeServiceOptions extends PublishContext {
   /** The name of the node. */
   readonly nodeId: string
-  /** How many volumes are published and unpublished at once. */
+  /** How many volumes are published and unpublished concurrently. */
   readonly maxRequests: number
 }
 

@@ -1,7 +1,7 @@
 /**
  * A symbolic link by which people find the volume of a pod, and the note inside the volume that names it.
  *
- * The note lies where applications may write. It is therefore made anew, and believed only as far as the link that it
+ * The note lies where applications may write. It is therefore rewritten, and trusted only as far as the link that it
  * names leads to this very volume.
  */
 import { constants, type Stats } from 'node:fs'
@@ -14,7 +14,7 @@ const OPEN_TO_ALL = 0o777
 /** As long as a path may be. */
 const MAX_PATH_BYTES = 4_096
 
-/** Writes the note. Whatever an application put in its place is not followed. */
+/** Writes the note. A link that an application put in its place is not followed. */
 export async function writePodInfo({ podInfo }: AppVolumePaths, link: string): Promise<void> {
   await rm(podInfo, { recursive: true, force: true })
   await writeFile(podInfo, link, { mode: OPEN_TO_ALL, flag: 'wx' })

@@ -22,7 +22,7 @@ const DEFAULT_RETRY_TIMEOUT_MS = 10 * 60_000
 /**
  * The volume of a request.
  *
- * Attributes come from whoever may create pods, and become names of directories that root writes to: each must be a
+ * Attributes come from users who may create pods, and become names of directories that root writes to: each must be a
  * single name.
  *
  * *Errors*: `INVALID_ARGUMENT` naming what is missing or wrong; the first problem counts.
@@ -55,7 +55,7 @@ export function volumeOf(request: NodePublishVolumeRequest): Volume {
 }
 
 /**
- * The volume to take away.
+ * The volume to unpublish.
  *
  * *Errors*: `INVALID_ARGUMENT`.
  */

@@ -4,8 +4,8 @@ import type { PublishContext } from './app-volume.ts'
 
 /**
  * Unmounts overlays of volumes that no pod sees: the process was killed between mounting the overlay and binding it to
- * the pod, or between the two unmounts. The kubelet repeats the call that was interrupted, unless the pod is gone
- * meanwhile. Directories stay; they hold the time since when the volume is tried.
+ * the pod, or between the two unmounts. The kubelet repeats the call that was interrupted, unless the pod no longer
+ * exists meanwhile. Directories stay; they hold the time since when the volume is tried.
  *
  * *Errors*: if the table of mounts cannot be read. An overlay that cannot be unmounted is logged.
  */

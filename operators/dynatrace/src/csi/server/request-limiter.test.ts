@@ -33,7 +33,7 @@ describe('a limit of calls', () => {
 })
 
 describe('locks of volumes', () => {
-  it('let calls for one volume run one after another, also after a failure, and others at once', async () => {
+  it('let calls for one volume run one after another, also after a failure, and others concurrently', async () => {
     const locks = new VolumeLocks()
     const order: string[] = []
     const open = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-/** Bounds how many volumes are published and unpublished at once. */
+/** Bounds how many volumes are published and unpublished concurrently. */
 import { STATUS, StatusError } from '../grpc/status-error.ts'
 
 /** The limit without a setting. */
@@ -20,10 +20,10 @@ export class RequestLimiter {
     this.#limit = limit
   }
 
-  /** Runs `work` if there is room. *Errors*: `RESOURCE_EXHAUSTED` otherwise. */
+  /** Runs `work` if a slot is free. *Errors*: `RESOURCE_EXHAUSTED` otherwise. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#limit) {
-      throw new StatusError(STATUS.resourceExhausted, `more than ${this.#limit} volumes at once; try again`)
+      throw new StatusError(STATUS.resourceExhausted, `more than ${this.#limit} volumes concurrently; try again`)
     }
     this.#running++
     try {

@@ -1,4 +1,4 @@
-/** Takes volumes away from pods. */
+/** Unpublishes volumes of pods. */
 import { lstat, rm, stat } from 'node:fs/promises'
 import type { AppVolumePaths } from '../data-paths.ts'
 import { unmountAll } from '../mounts/mounts.ts'
@@ -8,7 +8,7 @@ import { isMissing } from './file-errors.ts'
 import { removePodLink } from './pod-link.ts'
 
 /**
- * Unmounts a volume and deletes what belongs to it, whichever mode it has. Never fails: a pod must not stay in
+ * Unmounts a volume and deletes what belongs to it, whatever its mode. Never fails: a pod must not stay in
  * Terminating because of its monitoring. What could not be removed is logged, and found again by the next call.
  */
 export async function unpublishVolume(
@@ -41,7 +41,7 @@ export async function unpublishVolume(
   await attempt('cannot delete what a pod wrote', removeVolume(volume))
 }
 
-/** A volume of an earlier release is a link to its directories; deleting the link alone would leave them. */
+/** A volume of an earlier release is a link to its directories; deleting only the link would leave them. */
 async function removeVolume({ root, upper, work }: AppVolumePaths): Promise<void> {
   if ((await lstat(root)).isSymbolicLink()) {
     for (const path of [upper, work]) await rm(path, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-/** Lets one call at a time work on a volume. */
+/** Serializes calls for one volume. */
 
 /**
  * Runs work on the same key one after another. The kubelet repeats a call whose deadline passed while it still runs here.

@@ -14,7 +14,7 @@ export interface NodePublishVolumeRequest {
   readonly volumeContext?: Readonly<Record<string, string>>
 }
 
-/** A request to take a volume away from a pod. */
+/** A request to unpublish a volume. */
 export interface NodeUnpublishVolumeRequest {
   readonly volumeId: string
   readonly targetPath: string

@@ -4,7 +4,7 @@ import { readPublishRequest, readUnpublishRequest, writeNodeInfo } from './csi-m
 import { boolField, bytesField, mapEntry, message, readFields, text, textField, WireError } from './protobuf.ts'
 
 describe('a message', () => {
-  it('is read as it was written, whatever its texts', () => {
+  it('is decoded to what was encoded, for any text', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 29 - 1 }), fc.string({ unit: 'grapheme' }), (number, content) => {
         const fields = [...readFields(textField(number, content))]
@@ -21,7 +21,7 @@ describe('a message', () => {
     expect(readUnpublishRequest(bytes)).toEqual({ volumeId: 'id', targetPath: '/target' })
   })
 
-  it('is either a message or an error, whatever the bytes', () => {
+  it('is either a message or an error, for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         try {
@@ -52,7 +52,7 @@ describe('a message', () => {
 describe('a request to publish a volume', () => {
   const entry = (key: string, value: string) => bytesField(8, message(textField(1, key), textField(2, value)))
 
-  it('has attributes, of which the last of a name counts', () => {
+  it('has attributes, where the last of a name counts', () => {
     const { volumeContext } = readPublishRequest(message(entry('a', '1'), entry('b', ''), entry('a', '2')))
     expect(volumeContext).toEqual({ a: '2', b: '' })
   })
@@ -70,7 +70,7 @@ describe('a request to publish a volume', () => {
     expect(readPublishRequest(bytesField(5, capability)).capability).toBe(expected)
   })
 
-  it('has none of what is not in it', () => {
+  it('omits absent fields', () => {
     expect(readPublishRequest(new Uint8Array())).toEqual({ volumeId: '', targetPath: '' })
     expect(mapEntry(0n)).toEqual(['', ''])
   })

@@ -21,7 +21,7 @@ export function chartSuite(at: () => WebhookStage): void {
     await client.apply(await client.resourceFor(object), object, { dryRun, force: true, fieldValidation: 'Strict' })
   }
 
-  describe.skipIf(helmPath === undefined)('the chart (skipped where there is no helm)', () => {
+  describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () => {
     it.each([
       ['as it is', []],
       [

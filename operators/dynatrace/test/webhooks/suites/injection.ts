@@ -39,7 +39,7 @@ const HOUR_MS = 3_600_000
 
 /** The suite; `at` gives the stage once it is set. */
 export function injectionSuite(at: () => WebhookStage): void {
-  describe.skipIf(helmPath === undefined)('injection (skipped where there is no helm)', () => {
+  describe.skipIf(helmPath === undefined)('injection (skipped without helm)', () => {
     let folder: string
     let rendered: readonly UnknownObject[]
     let account: KubeClient

@@ -50,7 +50,7 @@ export const namespaceConflictRule: Rule<DynaKube> = {
     }),
 }
 
-/** Patterns may take a millisecond per namespace, so that other reviews run in between. */
+/** Patterns may take a millisecond per namespace, so other reviews run in between. */
 const NAMESPACES_AT_ONCE = 25
 
 async function findConflict(dynakube: DynaKube, lookups: Lookups) {

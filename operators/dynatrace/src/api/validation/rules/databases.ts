@@ -37,7 +37,7 @@ function checkMounts(dynakube: DynaKube): Finding {
       if (!mountPath.startsWith('/')) return `${field}: the path "${mountPath}" is not absolute; begin it with /`
       const clash = own.find((path) => collides(mountPath, path))
       if (clash !== undefined) {
-        return `${field}: the path "${mountPath}" gets in the way of ${clash}, which the operator mounts; choose another one`
+        return `${field}: the path "${mountPath}" conflicts with ${clash}, which the operator mounts; choose another one`
       }
     }
   }

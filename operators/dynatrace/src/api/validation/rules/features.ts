@@ -79,7 +79,7 @@ export const kspmRules: readonly Rule<DynaKube>[] = [
     check: (dynakube) => {
       const paths = kspmHostPaths(dynakube)
       return paths.length > 1 && paths.includes('/')
-        ? `spec.kspm.mappedHostPaths contains / besides ${paths.filter((path) => path !== '/').join(', ')}; use either / alone or specific paths`
+        ? `spec.kspm.mappedHostPaths contains / besides ${paths.filter((path) => path !== '/').join(', ')}; use either only / or specific paths`
         : undefined
     },
   },
@@ -106,7 +106,7 @@ const FIELD = 'spec.telemetryIngest'
 const RESERVED = ['-extension-controller', '-telemetry-ingest', '-activegate', '-webhook']
 const serviceName = ({ spec }: DynaKube) => spec.telemetryIngest?.serviceName ?? ''
 
-/** Protocols are known and distinct, and the Service has a name of its own. An empty list means all protocols. */
+/** Protocols are known and distinct, and the Service has a distinct name. An empty list means all protocols. */
 export const telemetryIngestRules: readonly Rule<DynaKube>[] = [
   {
     id: 'DK-TI-UNKNOWN',

@@ -23,7 +23,7 @@ const LIMITS = [
   { limit: 35, why: 'the node configuration collector is named after it', applies: hasKspm },
 ] as const
 
-/** The name fits into the names that are derived from it. */
+/** The name is short enough for the names that are derived from it. */
 export const nameRule: Rule<DynaKube> = { id: 'DK-NAME', check: checkName }
 
 function checkName(dynakube: DynaKube): Finding {

@@ -56,7 +56,7 @@ export const hostIdRule: Rule<DynaKube> = {
   },
 }
 
-/** There is one mode. */
+/** Only one mode is set. */
 export const modesRule: Rule<DynaKube> = {
   id: 'DK-OA-MODES',
   check: (dynakube) => {
