@@ -27,8 +27,10 @@ describe('the page', () => {
     expect(text).toContain(`https://${simulator.authority}/e/abc12345/api`)
     expect(text).toContain('Tenant other')
     expect(text).toContain('InstallerDownload, DataExport')
-    expect(text).toMatch(/<td>GET<\/td><td><code>\/e\/abc12345\/api\/v1\/deployment/)
-    expect(text).toMatch(/<td>200<\/td>\s*<td>\d+ ms<\/td><td>abc12345<\/td><td>apiToken<\/td>/)
+    expect(text).toMatch(
+      /<td data-label="Method">GET<\/td><td data-label="Path"><code>\/e\/abc12345\/api\/v1\/deployment/,
+    )
+    expect(text).toMatch(/>200<\/td><td data-label="Duration">\d+ ms<\/td>.*>abc12345<\/td>.*>apiToken<\/td>/)
     for (const tenant of simulator.tenants()) {
       for (const { value, masked } of tenant.tokens.list()) {
         expect(text).not.toContain(value)
@@ -66,7 +68,7 @@ describe('the page', () => {
     expect([made.status, made.headers.location]).toEqual([303, '/?refresh=0#faults'])
     expect((await callApi(simulator, INFO, { tenant: 'other' })).status).toBe(503)
     expect((await callApi(simulator, INFO)).status).toBe(200)
-    expect((await open('/')).text).toContain('injected 1 times')
+    expect((await open('/')).text).toContain('injected into 1 call')
     const [{ id } = { id: 0 }] = simulator.faults.list()
     await submit(`/control/faults/${id}/remove`)
     expect((await callApi(simulator, INFO, { tenant: 'other' })).status).toBe(200)

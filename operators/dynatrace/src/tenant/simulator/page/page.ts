@@ -3,6 +3,7 @@ import type { ReceivedCall } from '../call-log.ts'
 import type { ActiveFaultRule } from '../fault-rules.ts'
 import { FAULT_PRESETS } from '../read-fault-rule.ts'
 import type { TenantState } from '../state/tenant-state.ts'
+import { describeFault } from './describe-fault.ts'
 import { type Markup, markup } from './markup.ts'
 import { STYLE } from './style.ts'
 
@@ -74,7 +75,7 @@ function tenantSection(tenant: TenantState, authority: string): Markup {
 <caption>Tokens of ${id}</caption>
 <thead><tr><th scope="col">Name</th><th scope="col">Token</th><th scope="col">Scopes</th></tr></thead>
 <tbody>
-${rows.map(({ name, masked, scopes }) => markup`<tr><th scope="row">${name}</th><td><code>${masked}</code></td><td>${scopes.join(', ')}</td></tr>\n`)}
+${rows.map(({ name, masked, scopes }) => markup`<tr><th scope="row">${name}</th><td data-label="Token"><code>${masked}</code></td><td data-label="Scopes">${scopes.join(', ')}</td></tr>\n`)}
 </tbody>
 </table>
 </section>
@@ -84,7 +85,11 @@ ${rows.map(({ name, masked, scopes }) => markup`<tr><th scope="row">${name}</th>
 function faultSection({ faults, operations, tenants }: PageContent): Markup {
   const option = (value: string, title = value) => markup`<option value="${value}">${title}</option>`
   const list = faults.map(
-    ({ id, rule, injected }) => markup`<li><code>${JSON.stringify(rule)}</code>, injected ${injected} times
+    ({
+      id,
+      rule,
+      injected,
+    }) => markup`<li>${describeFault(rule)} <small>(injected into ${injected} ${injected === 1 ? 'call' : 'calls'})</small>
 <form method="post" action="/control/faults/${id}/remove"><button>Remove</button></form></li>\n`,
   )
   return markup`<section aria-labelledby="faults">
@@ -107,10 +112,16 @@ function callsSection({ calls, callCount }: PageContent): Markup {
   const rows = newest.map((call) => {
     const isBad = call.status === 0 || call.status >= 400
     return markup`<tr${isBad ? markup` class="bad"` : undefined}>
-<td>${call.number}</td><td><time datetime="${iso(call.receivedMs)}">${iso(call.receivedMs).slice(11, 23)}</time></td>
-<td>${call.method}</td><td><code>${call.path}</code></td>
-<td>${call.status === 0 ? 'cut' : call.status}${call.faults.length > 0 ? ` (${call.faults.join(', ')})` : ''}</td>
-<td>${Math.round(call.durationMs)} ms</td><td>${call.tenant ?? '–'}</td><td>${call.token ?? '–'}</td></tr>\n`
+${cells([
+  call.number,
+  markup`<time datetime="${iso(call.receivedMs)}">${iso(call.receivedMs).slice(11, 23)}</time>`,
+  call.method,
+  markup`<code>${call.path}</code>`,
+  `${call.status === 0 ? 'cut' : call.status}${call.faults.length > 0 ? ` (${call.faults.join(', ')})` : ''}`,
+  `${Math.round(call.durationMs)} ms`,
+  call.tenant ?? '–',
+  call.token ?? '–',
+])}</tr>\n`
   })
   return markup`<section aria-labelledby="calls">
 <h2 id="calls">Calls</h2>
@@ -127,6 +138,11 @@ ${rows}
 }
 
 const COLUMNS = ['Number', 'Time', 'Method', 'Path', 'Status', 'Duration', 'Tenant', 'Token']
+
+/** Cells of a row of calls. On a narrow screen the style shows the label in front of each. */
+function cells(values: readonly (Markup | string | number)[]): readonly Markup[] {
+  return values.map((value, index) => markup`<td data-label="${COLUMNS[index]}">${value}</td>`)
+}
 
 function iso(timeMs: number): string {
   return new Date(timeMs).toISOString()

@@ -17,5 +17,17 @@ dd { margin: 0; }
 .fields label { display: grid; }
 .bad td { background: #d3302f22; }
 li form { display: inline; }
-button, select, input { font: inherit; padding: .2rem .5rem; }
+button, select, input { box-sizing: border-box; font: inherit; max-width: 100%; padding: .2rem .5rem; }
+input { width: 11rem; }
+@media (max-width: 45rem) {
+  h1 { font-size: 1.5rem; }
+  dl { grid-template-columns: 1fr; }
+  dd { margin-bottom: .4rem; overflow-wrap: anywhere; }
+  table, caption, tbody, tr, th, td { display: block; }
+  thead { display: none; }
+  tr { border-bottom: 1px solid #8886; padding: .4rem 0; }
+  th, td { border: 0; overflow-wrap: anywhere; padding: .1rem 0; }
+  td[data-label]::before { content: attr(data-label) ': '; font-weight: 600; }
+  .fields label, .fields select, .fields input { width: 100%; }
+}
 `)
