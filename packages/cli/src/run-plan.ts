@@ -37,7 +37,8 @@ export async function runPlan(
     }
     const read = await readState(client, operator.describe(), { namespaces: namespacesOf(files), ...selected, signal })
     const cluster = options.dryRun ? { cluster: client } : {}
-    const input = { files, state: read.objects, ...selected, ...cluster, logger, signal }
+    const { objects: state, unserved } = read
+    const input = { files, state, unserved, ...selected, ...cluster, logger, signal }
     return withFindings(await planOperator(operator, input), [...findings, ...read.findings])
   } finally {
     await client.close()

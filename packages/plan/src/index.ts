@@ -1,13 +1,17 @@
 /** @module Dry runs of operators: what one would do, rehearsed on a copy of the cluster. */
-export { compareStates, compareText, newAddresses, type Place, type PlannedChange } from './compare-states.ts'
-export { dryRun } from './dry-run.ts'
-export { type FieldChange, fieldDiff, fieldPath } from './field-diff.ts'
+export type { Place, PlannedChange } from './compare-states.ts'
+export { type FieldChange, fieldDiff } from './field-diff.ts'
 export { type FormatOptions, formatText, type OutsideChange } from './format-text.ts'
 export { GENERATED, KNOWN_AFTER_APPLY, SENSITIVE } from './placeholders.ts'
 export type { Plan, PlanFinding, PlannedResource } from './plan.ts'
-export { type PlannedOperator, type PlanOperatorInput, PlanRefusedError, planOperator } from './plan-operator.ts'
-export { LAST_APPLIED, putManifests } from './put-manifests.ts'
+export {
+  type PlanAdditions,
+  type PlannedOperator,
+  type PlanOperatorInput,
+  PlanRefusedError,
+  planOperator,
+} from './plan-operator.ts'
 export { type ReadState, readState } from './read-state.ts'
-export { byIdentity, identityOf, type ObjectsById, ScratchCluster, titleOf } from './scratch-cluster.ts'
+export { identityOf, type ObjectsById, ScratchCluster, titleOf } from './scratch-cluster.ts'
 export { type Conceal, concealer, essence } from './shown-object.ts'
 export { asDocument, hasChanges, hasErrors, type PlanSummary, summaryOf } from './summary.ts'

@@ -14,10 +14,10 @@ import type { DescribedController } from '@reeve/runtime/operator'
 import { controllerOf } from '@reeve/runtime/owner-references'
 import { compareStates, compareText, newAddresses, type Place, type PlannedChange } from './compare-states.ts'
 import { dryRun } from './dry-run.ts'
-import type { Plan, PlanFinding } from './plan.ts'
+import type { Plan, PlanFinding, PlannedResource } from './plan.ts'
 import { isOf, putManifests } from './put-manifests.ts'
 import { byIdentity, identityOf, type ObjectsById, ScratchCluster, titleOf } from './scratch-cluster.ts'
-import { concealer } from './shown-object.ts'
+import { type Conceal, concealer } from './shown-object.ts'
 
 /** What a plan needs of an operator. */
 export type PlannedOperator = Pick<Operator<never>, 'name' | 'describe' | 'crds'>
@@ -32,12 +32,39 @@ export interface PlanOperatorInput {
   readonly namespace?: string
   /** Without files: only resources of this name. @default all */
   readonly name?: string
+  /** Kinds that the cluster does not serve, see `readState`. Those that are read on demand fail then. @default none */
+  readonly unserved?: readonly Resource[]
+  /** What is particular to the operator. @default nothing */
+  readonly additions?: PlanAdditions
   /** The cluster for dry runs. @default no dry runs */
   readonly cluster?: KubeClient
   /** @default the clock of the machine */
   readonly clock?: Clock
   readonly logger?: Logger
   readonly signal: AbortSignal
+}
+
+/** What an operator adds to its plans. */
+export interface PlanAdditions {
+  /** An object of a file in the version of its resource. @default as it is in the file */
+  convert?(resource: Resource, object: KubeObject): KubeObject
+  /**
+   * Called once the files are applied to the scratch cluster, before the controllers run: for objects that only the plan
+   * needs. Returns these; they are not part of the plan.
+   */
+  prepare?(scratch: ScratchCluster): Promise<readonly KubeObject[]>
+  /** @default what every plan conceals */
+  readonly conceal?: Conceal
+  /** Whether a field only repeats that others differ, such as a hash of all of them. @default none does */
+  isEcho?(path: string): boolean
+  /** The resource and component of objects. @default the resource that is the object, or that controls it */
+  placesIn?(states: { readonly before: ObjectsById; readonly after: ObjectsById }): (object: KubeObject) => Place
+  /** Components in the order in which they are shown. @default by name */
+  readonly componentOrder?: readonly string[]
+  /** What to report about a resource that did not fail, from its planned status. @default nothing */
+  inspect?(
+    object: Stored<KubeObject>,
+  ): Pick<PlannedResource, 'versions'> & { readonly findings?: readonly PlanFinding[] }
 }
 
 /** A controller may have effects outside the cluster, which a plan must not cause. */
@@ -73,9 +100,10 @@ interface Target {
  * const { changes } = await planOperator(greeter, { files, state, signal })
  */
 export async function planOperator(operator: PlannedOperator, input: PlanOperatorInput): Promise<Plan> {
-  const { files = [], state, cluster, signal } = input
+  const { files = [], state, unserved = [], additions = {}, cluster, signal } = input
+  const { convert, conceal = concealer(), isEcho } = additions
   const controllers = operator.describe()
-  const kinds = kindsOf(controllers)
+  const kinds = kindsOf(controllers, unserved)
   // Time stands still, so that every round sees the same and a plan can be repeated.
   const nowMs = (input.clock ?? systemClock).now()
   const clock: Clock = { ...systemClock, now: () => nowMs }
@@ -84,10 +112,11 @@ export async function planOperator(operator: PlannedOperator, input: PlanOperato
   await using scratch = await ScratchCluster.start({ clock, fieldManager, kinds, crds: operator.crds(), sources })
   await scratch.adopt(state)
   const before = scratch.objects()
-  await putManifests(scratch, files, { kinds, signal })
+  await putManifests(scratch, files, { kinds, signal, ...(convert && { convert }) })
   const targets = targetsOf(controllers, scratch.objects(), input)
-  const findings = await rehearse(scratch, targets, { clock, signal, logger: input.logger ?? silentLogger })
-  const rehearsed = scratch.objects()
+  const madeUp = new Set((await additions.prepare?.(scratch))?.map(identityOf))
+  const { findings, failed } = await rehearse(scratch, targets, { clock, signal, logger: input.logger ?? silentLogger })
+  const rehearsed = new Map([...scratch.objects()].filter(([identity]) => !madeUp.has(identity)))
   const live = byIdentity(state)
   const asked = cluster && (await dryRun(cluster, { live, before, after: rehearsed }, { kinds, fieldManager, signal }))
   const own = new Set(targets.map(({ object }) => object.metadata.uid))
@@ -95,31 +124,45 @@ export async function planOperator(operator: PlannedOperator, input: PlanOperato
   const { changes, unchanged } = compareStates({
     before,
     after: asked?.after ?? rehearsed,
-    placeOf: places(controllers, before, rehearsed),
+    // Objects name their owners by the uids of the scratch cluster.
+    placeOf: additions.placesIn?.({ before, after: rehearsed }) ?? places(controllers, before, rehearsed),
     counts: (object) => given.has(identityOf(object)) || own.has(controllerOf(object)?.uid ?? ''),
     unknown: newAddresses(before, rehearsed),
-    conceal: concealer(),
+    conceal,
+    ...(isEcho && { isEcho }),
+  })
+  const reports = targets.map(({ object }) => {
+    const planned = rehearsed.get(identityOf(object))
+    const { versions, findings: own = [] } = (planned && additions.inspect?.(planned)) ?? {}
+    const resource = { ...describe(object), ...(versions && { versions }) }
+    return { resource, findings: failed.has(identityOf(object)) ? [] : own }
   })
   return {
-    resources: targets.map(({ object }) => describe(object)),
-    changes: [...changes].sort(byPlace),
+    resources: reports.map(({ resource }) => resource),
+    changes: [...changes].sort(byPlace(additions.componentOrder ?? [])),
     unchanged,
-    findings: [...findings, ...(asked?.findings ?? [])],
+    findings: [...findings, ...reports.flatMap((report) => report.findings), ...(asked?.findings ?? [])],
   }
 }
 
-/** Each kind once; namespaces first, because the others need them. */
-function kindsOf(controllers: readonly DescribedController[]): readonly Resource[] {
+/**
+ * Each kind once; namespaces first, because the others need them. Without kinds on demand that are not served: a controller
+ * has to meet that, too.
+ */
+function kindsOf(controllers: readonly DescribedController[], unserved: readonly Resource[]): readonly Resource[] {
   const kinds = [
     Namespaces,
     ...controllers.flatMap(({ resource, owns, watches, reads, onDemand }) => [
       ...[...watches, ...reads, ...owns].map((source) => source.resource),
-      ...onDemand,
+      ...onDemand.filter((kind) => !unserved.some((one) => isSameKind(one, kind))),
       resource,
     ]),
   ]
   return [...new Map(kinds.map((kind) => [`${kind.group}/${kind.plural}`, kind])).values()]
 }
+
+const isSameKind = (left: Resource, right: Resource): boolean =>
+  left.group === right.group && left.plural === right.plural
 
 function targetsOf(
   controllers: readonly DescribedController[],
@@ -139,31 +182,43 @@ function targetsOf(
   })
 }
 
+/** What happened in a rehearsal besides writes. */
+interface Rehearsal {
+  readonly findings: readonly PlanFinding[]
+  /** Identities of the resources whose last reconcile failed. */
+  readonly failed: ReadonlySet<string>
+}
+
 /** Reconciles round by round until a round writes nothing. */
 async function rehearse(
   scratch: ScratchCluster,
   targets: readonly Target[],
   options: { readonly clock: Clock; readonly signal: AbortSignal; readonly logger: Logger },
-): Promise<readonly PlanFinding[]> {
+): Promise<Rehearsal> {
   const skipped = targets.flatMap(({ object }) => skippedBecause(object))
   const planned = targets.filter(({ object }) => skippedBecause(object).length === 0)
   for (let round = 1; ; round += 1) {
     const writesBefore = scratch.writes
-    const failures: PlanFinding[] = []
+    const failures = new Map<string, PlanFinding>()
+    const fail = ({ object }: Target, message: string) =>
+      failures.set(identityOf(object), { severity: 'error', object: titleOf(object), message })
     for (const target of planned) {
       try {
         await reconcile(scratch, target, options)
       } catch (error) {
         options.signal.throwIfAborted()
         if (!(error instanceof Error)) throw error
-        failures.push({ severity: 'error', object: titleOf(target.object), message: error.message })
+        fail(target, error.message)
       }
     }
-    if (scratch.writes === writesBefore) return [...skipped, ...failures]
-    if (round < MAX_ROUNDS) continue
-    const message = `still changes after ${MAX_ROUNDS} reconciles; the plan shows the state by then`
-    const unsettled = planned.map(({ object }) => ({ severity: 'error', object: titleOf(object), message }) as const)
-    return [...skipped, ...(failures.length > 0 ? failures : unsettled)]
+    const isSettled = scratch.writes === writesBefore
+    if (!isSettled && round < MAX_ROUNDS) continue
+    if (!isSettled && failures.size === 0) {
+      for (const target of planned) {
+        fail(target, `still changes after ${MAX_ROUNDS} reconciles; the plan shows the state by then`)
+      }
+    }
+    return { findings: [...skipped, ...failures.values()], failed: new Set(failures.keys()) }
   }
 }
 
@@ -213,7 +268,15 @@ function describe({ kind, metadata: { namespace, name } }: Stored<KubeObject>) {
   return { kind, ...(namespace !== undefined && { namespace }), name }
 }
 
-function byPlace(left: PlannedChange, right: PlannedChange): number {
+/** By resource, then component; within a component in the order of kinds and names. */
+function byPlace(order: readonly string[]) {
+  const rankOf = ({ component = '' }: PlannedChange) => {
+    const index = order.indexOf(component)
+    return index < 0 ? order.length : index
+  }
   const textOf = ({ kind, namespace = '', name }: PlannedChange) => `${kind} ${namespace}/${name}`
-  return compareText(left.owner ?? '', right.owner ?? '') || compareText(textOf(left), textOf(right))
+  return (left: PlannedChange, right: PlannedChange): number =>
+    compareText(left.owner ?? '', right.owner ?? '') ||
+    rankOf(left) - rankOf(right) ||
+    compareText(textOf(left), textOf(right))
 }

@@ -17,6 +17,8 @@ import { identityOf } from './scratch-cluster.ts'
 export interface ReadStateOptions {
   /** Namespaces of objects in files, which are read as well. @default none */
   readonly namespaces?: readonly string[]
+  /** Only these namespaces, and in others only what controllers render there. @default all */
+  readonly within?: readonly string[]
   /** Only resources in this namespace. @default all */
   readonly namespace?: string
   /** Only resources of this name. @default all */
@@ -27,6 +29,8 @@ export interface ReadStateOptions {
 /** The objects of the cluster that matter to an operator. */
 export interface ReadState {
   readonly objects: readonly Stored<KubeObject>[]
+  /** Kinds of resources, and those on demand, that the cluster does not serve or does not allow to list. */
+  readonly unserved: readonly Resource[]
   readonly findings: readonly PlanFinding[]
 }
 
@@ -41,56 +45,77 @@ export interface ReadState {
 export async function readState(
   client: KubeClient,
   controllers: readonly DescribedController[],
-  { namespaces = [], namespace, name, signal }: ReadStateOptions,
+  { namespaces = [], within, namespace, name, signal }: ReadStateOptions,
 ): Promise<ReadState> {
   const objects = new Map<string, Stored<KubeObject>>()
   const findings: PlanFinding[] = []
-  const add = async (resource: Resource, selection: Omit<Source<KubeObject>, 'resource'> = {}) => {
-    const { labelSelector, fieldSelector, namespace: within } = selection
-    const options = {
-      ...(labelSelector !== undefined && { labelSelector }),
-      ...(fieldSelector !== undefined && { fieldSelector }),
-      ...(within !== undefined && { namespace: within }),
-      signal,
-    }
-    const { items } = await client.listAll(resource, options)
+  const unserved: Resource[] = []
+  const lists = new Map<string, Promise<readonly Stored<KubeObject>[]>>()
+  const list = async (resource: Resource, selection: Selection) => {
+    const { items } = await client.listAll(resource, { ...selection, signal })
     const found = items.map((item) => typed(resource, item))
     for (const item of found) objects.set(identityOf(item), item)
     return found
   }
-  const where = new Set(namespaces)
+  // Controllers may share what they watch.
+  const add = (resource: Resource, selection: Selection = {}) => {
+    const { labelSelector = '', fieldSelector = '', namespace: inside = '' } = selection
+    const id = [resource.group, resource.plural, labelSelector, fieldSelector, inside].join('\n')
+    const found = lists.get(id) ?? list(resource, selection)
+    lists.set(id, found)
+    return found
+  }
+  const where = new Set([...namespaces, ...(within ?? [])])
+  const scopes = within?.map((one) => ({ namespace: one })) ?? [namespace === undefined ? {} : { namespace }]
   for (const { resource } of controllers) {
     try {
-      const found = await add(resource, namespace === undefined || !resource.namespaced ? {} : { namespace })
-      const wanted = found.filter(({ metadata }) => name === undefined || metadata.name === name)
+      const found = await Promise.all((resource.namespaced ? scopes : [{}]).map((scope) => add(resource, scope)))
+      const wanted = found.flat().filter(({ metadata }) => name === undefined || metadata.name === name)
       for (const { metadata } of wanted) if (metadata.namespace !== undefined) where.add(metadata.namespace)
     } catch (error) {
       if (!isNotFound(error)) throw error
+      unserved.push(resource)
       findings.push({ severity: 'note', message: error.message })
     }
   }
   await addNamespaces(client, where, (object) => objects.set(identityOf(object), object), signal)
-  for (const { owns, watches, reads, onDemand } of controllers) {
+  const inEach = (resource: Resource, selection: Selection = {}) =>
+    Promise.all([...where].map((inside) => add(resource, { ...selection, namespace: inside })))
+  for (const { owns, watches, reads, elsewhere, onDemand } of controllers) {
     for (const { resource } of owns) {
       if (!resource.namespaced) await add(resource)
       // Without the selector: an object that lost its label is still there.
-      else for (const within of where) await add(resource, { namespace: within })
+      else await inEach(resource)
     }
-    for (const source of [...watches, ...reads]) {
-      const { resource, ...selection } = source
-      const isNarrow = selection.namespace !== undefined || selection.labelSelector !== undefined
-      if (isNarrow || selection.fieldSelector !== undefined || !resource.namespaced) await add(resource, selection)
-      else for (const within of where) await add(resource, { namespace: within })
+    for (const { resource, ...source } of [...watches, ...reads]) {
+      const selection = selectionOf(source)
+      const isSelective = selection.labelSelector !== undefined || selection.fieldSelector !== undefined
+      const isEverywhere = isSelective && (within === undefined || elsewhere.includes(resource))
+      if (selection.namespace !== undefined || !resource.namespaced || isEverywhere) await add(resource, selection)
+      else await inEach(resource, selection)
     }
     for (const resource of onDemand) {
-      for (const within of where) await add(resource, { namespace: within }).catch(unlessNotServed)
+      if (!(await inEach(resource).then(isServed, unlessNotServed))) unserved.push(resource)
     }
   }
-  return { objects: [...objects.values()], findings }
+  return { objects: [...objects.values()], unserved, findings }
 }
 
-function unlessNotServed(error: unknown): readonly never[] {
-  if (isNotFound(error) || isForbidden(error)) return []
+/** Which objects of a kind to list. */
+type Selection = Pick<Source<KubeObject>, 'namespace' | 'labelSelector' | 'fieldSelector'>
+
+function selectionOf({ namespace, labelSelector, fieldSelector }: Selection): Selection {
+  return {
+    ...(namespace !== undefined && { namespace }),
+    ...(labelSelector !== undefined && { labelSelector }),
+    ...(fieldSelector !== undefined && { fieldSelector }),
+  }
+}
+
+const isServed = (): boolean => true
+
+function unlessNotServed(error: unknown): boolean {
+  if (isNotFound(error) || isForbidden(error)) return false
   throw error
 }
 

@@ -6,6 +6,8 @@ import {
   createClient,
   type KubeClient,
   type KubeObject,
+  Namespaces,
+  resource,
   Secrets,
   systemClock,
 } from '@reeve/kube'
@@ -30,6 +32,13 @@ const NoteCrd = defineCrd({
   versions: { v1 },
 })
 const Notes = NoteCrd.resource('v1')
+const Meshes = resource<KubeObject>({
+  group: 'mesh.example.com',
+  version: 'v1',
+  kind: 'Mesh',
+  plural: 'meshes',
+  namespaced: true,
+})
 const labels = { app: 'notes' }
 const TOKEN = btoa('hunter2')
 
@@ -127,6 +136,51 @@ describe('a plan without a cluster', () => {
   })
 })
 
+describe('what an operator adds to its plans', () => {
+  const files = [note({ text: 'hi' })]
+
+  it('prepares objects that are seen by its controllers and are not part of the plan', async () => {
+    const word: KubeObject = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace: 'default', name: 'word', labels },
+    }
+    const seen: string[] = []
+    const { changes } = await plan({
+      files,
+      additions: {
+        prepare: async (scratch) => {
+          await scratch.client.create(Secrets, word)
+          seen.push(...scratch.view.list(Notes).map(({ metadata }) => metadata.name))
+          return [word]
+        },
+      },
+    })
+    expect(seen).toEqual(['n'])
+    expect(changes.map(({ kind }) => kind)).toEqual(['ConfigMap', 'Note'])
+  })
+
+  it('reports versions of every resource, and findings of those that do not fail', async () => {
+    const both = [...files, note({ text: 'bad' }, { name: 'b' })]
+    const inspect = ({ kind, metadata: { name = '' } }: KubeObject) => ({
+      versions: { text: name },
+      findings: [{ severity: 'note', object: kind, message: name } as const],
+    })
+    const { resources, findings } = await plan({ files: both, additions: { inspect } })
+    expect(resources.map(({ versions }) => versions)).toEqual([{ text: 'b' }, { text: 'n' }])
+    expect(findings.map(({ severity, message }) => [severity, message])).toEqual([
+      ['error', 'spec.text: "bad" is not allowed'],
+      ['note', 'n'],
+    ])
+  })
+
+  it('orders components, and says which objects belong to them', async () => {
+    const placesIn = () => (object: KubeObject) => ({ owner: 'all', component: object.kind })
+    const { changes } = await plan({ files, additions: { placesIn, componentOrder: ['Note', 'ConfigMap'] } })
+    expect(changes.map(({ component }) => component)).toEqual(['Note', 'ConfigMap'])
+  })
+})
+
 describe('a plan for a cluster', () => {
   /** A cluster in which the operator has done its work for one note with two copies. */
   async function clusterWithNote() {
@@ -177,6 +231,45 @@ describe('a plan for a cluster', () => {
     // Dry runs count as writes and store nothing.
     expect((await client.get(Notes, { namespace: 'default', name: 'n' })).spec.copies).toBe(2)
     expect(cluster.writes()).toBeGreaterThanOrEqual(before)
+  })
+
+  it('reads given namespaces only, if asked to, and what is rendered elsewhere', async () => {
+    await using cluster = await clusterWithNote()
+    const { client } = cluster
+    for (const name of ['shop', 'blog'])
+      await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    const metadata = (namespace: string, name: string) => ({ namespace, name, labels: { for: 'n', ...labels } })
+    await client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: metadata('blog', 'copy') })
+    await client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('blog', 'other') })
+    const copying = defineOperator({
+      name: 'copying',
+      controllers: [
+        {
+          for: Notes,
+          reads: [
+            { resource: Secrets, fieldSelector: 'metadata.name=copy' },
+            { resource: ConfigMaps, labelSelector: 'app=notes' },
+          ],
+          elsewhere: [{ resource: Secrets, label: 'for', labelValue: ({ name }) => name }],
+          onDemand: { kinds: [Meshes], isWanted: () => true, missing: () => new Error('there is no mesh') },
+          render: ({ metadata: { namespace, name } }) => [desired(Meshes, { metadata: { name, namespace } })],
+        },
+      ],
+    })
+    const { objects, unserved } = await readState(client, copying.describe(), { within: ['shop', 'default'], signal })
+    expect(objects.map(({ kind, metadata: { namespace, name } }) => `${kind} ${namespace ?? ''}/${name}`)).toEqual([
+      'Note default/n',
+      'Namespace /shop',
+      'Namespace /default',
+      'Secret blog/copy',
+      'ConfigMap default/n-0',
+      'ConfigMap default/n-1',
+    ])
+    expect(unserved).toEqual([Meshes])
+    const { findings } = await planOperator(copying, { state: objects, unserved, signal })
+    expect(findings.map(({ message }) => message)).toEqual(['there is no mesh'])
+    const { changes } = await planOperator(copying, { state: objects, signal })
+    expect(changes.map(({ action, kind }) => `${action} ${kind}`)).toEqual(['remove Secret', 'create Mesh'])
   })
 
   it('says which CRD is missing', async () => {

@@ -6,8 +6,8 @@ import { objectsIn, readManifests } from '@reeve/cli/manifests'
 import { createClient, type KubeObject, loadConfig } from '@reeve/kube'
 import manifest from '../../package.json' with { type: 'json' }
 import { type RunningOperator, readClusterState } from '../plan/cluster-state.ts'
+import { PLANNED_KINDS } from '../plan/manifest-objects.ts'
 import type { PlanInput } from '../plan/plan.ts'
-import { PLANNED_KINDS } from '../plan/planned-kinds.ts'
 import { networkExits } from '../plan/world.ts'
 import type { PlanOptions } from './plan.ts'
 
@@ -26,7 +26,7 @@ export interface PlanStage {
 }
 
 /** What was read. */
-export type Observed = Pick<PlanInput, 'state' | 'clusterId' | 'hasIstio' | 'exits' | 'cluster'> & {
+export type Observed = Pick<PlanInput, 'state' | 'clusterId' | 'unserved' | 'exits' | 'cluster'> & {
   readonly operator: RunningOperator | undefined
   readonly hasCrds: boolean
 }
@@ -68,8 +68,8 @@ export function offlineStage({ against, namespace = DEFAULT_NAMESPACE }: PlanOpt
       return {
         state: [...implied, ...known],
         clusterId: kubeSystem?.metadata.uid ?? OFFLINE_CLUSTER_ID,
-        // Who asks for Istio has it.
-        hasIstio: true,
+        // Whoever asks for Istio has it.
+        unserved: [],
         hasCrds: true,
         operator: undefined,
       }

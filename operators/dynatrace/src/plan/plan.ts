@@ -1,54 +1,22 @@
-/** Works out what the operator would do: observe → resolve → render → apply, on a copy of the cluster. */
-import { type Clock, type KubeClient, type KubeObject, systemClock } from '@reeve/kube'
-import {
-  byIdentity,
-  compareStates,
-  compareText,
-  dryRun,
-  identityOf,
-  newAddresses,
-  type ObjectsById,
-  type PlanFinding,
-  type PlannedChange,
-} from '@reeve/plan'
+/** Plans of the operator: its controllers, run on a copy of the cluster with tenants that are only read. */
+import { type Clock, type KubeClient, type KubeObject, type Resource, systemClock } from '@reeve/kube'
+import { type Plan as ClusterPlan, type PlanAdditions, planOperator } from '@reeve/plan'
 import type { Logger } from '@reeve/runtime'
-import { controllerOf } from '@reeve/runtime/owner-references'
-import { DynaKubes } from '../api/latest.ts'
 import type { OperatorFacts } from '../controllers/dynakube/dependencies.ts'
-import { FIELD_MANAGER } from '../controllers/field-manager.ts'
 import { COMPONENT_ORDER, Places } from './components-of.ts'
 import { conceal, isEcho } from './conceal.ts'
-import { putManifests } from './manifest-objects.ts'
-import { PLANNED_KINDS, startScratchCluster } from './planned-kinds.ts'
-import { type PlannedResource, rehearse } from './rehearse.ts'
-import {
-  conditionFindings,
-  failureFindings,
-  simulationNote,
-  unavailableFindings,
-  versionsOf,
-} from './resource-status.ts'
+import { inStoredVersion } from './manifest-objects.ts'
+import { rehearsedOperator } from './rehearsed-operator.ts'
+import { conditionFindings, simulationNote, unavailableFindings, versionsOf } from './resource-status.ts'
 import { simulateTenants } from './simulated-exits.ts'
 import type { TenantChange } from './tenant-changes.ts'
 import { TenantWatch } from './tenant-watch.ts'
 import { type Exits, watchedWorld } from './world.ts'
 
-/** A DynaKube or EdgeConnect, and what it would run. */
-export interface ResourceReport extends PlannedResource {
-  /** Versions and images by component, as they would stand in the status. */
-  readonly versions: Readonly<Record<string, string>>
-}
-
 /** What would happen. Nothing in it is secret. */
-export interface Plan {
-  readonly resources: readonly ResourceReport[]
-  /** By resource and component. */
-  readonly changes: readonly PlannedChange[]
+export interface Plan extends ClusterPlan {
   /** What would change in tenants. */
   readonly tenant: readonly TenantChange[]
-  /** Objects of the resources that stay as they are. */
-  readonly unchanged: number
-  readonly findings: readonly PlanFinding[]
 }
 
 /** What a plan is made from. */
@@ -58,8 +26,8 @@ export interface PlanInput {
   /** The objects of the cluster. */
   readonly state: readonly KubeObject[]
   readonly clusterId: string
-  /** Whether the cluster serves the kinds of Istio. */
-  readonly hasIstio: boolean
+  /** Kinds that the cluster does not serve. */
+  readonly unserved: readonly Resource[]
   readonly operator: OperatorFacts
   readonly detectsHostAvailability: boolean
   /** How tenants are reached; without it they are simulated. */
@@ -79,103 +47,62 @@ export interface PlanInput {
  * *Errors*: those of the cluster and of the files; what goes wrong with a resource is among the findings.
  *
  * @example
- * const { changes } = await makePlan({ files, state, clusterId, hasIstio, operator, detectsHostAvailability, signal })
+ * const { changes } = await makePlan({ files, state, unserved, clusterId, operator, detectsHostAvailability, signal })
  */
 export async function makePlan(input: PlanInput): Promise<Plan> {
-  const { files, signal, cluster, logger } = input
-  // Time stands still, so that every round sees the same and a plan can be repeated.
+  const { files, state, unserved, clusterId, detectsHostAvailability, cluster, logger, signal } = input
+  // Time stands still, so that a plan can be repeated.
   const nowMs = (input.clock ?? systemClock).now()
   const clock: Clock = { ...systemClock, now: () => nowMs }
-  await using scratch = await startScratchCluster(clock, input.hasIstio)
-  await scratch.adopt(input.state)
-  const before = scratch.objects()
-  await putManifests(scratch, files, { signal })
-  const { exits, madeUp } = input.exits ? { exits: input.exits, madeUp: [] } : await simulateTenants(scratch, clock)
   const watch = new TenantWatch()
-  const resources = resourcesIn(files)
-  const { operator, clusterId, detectsHostAvailability } = input
-  const world = watchedWorld(exits, watch)
-  const failures = await rehearse(scratch, resources, {
-    world,
-    operator,
-    clusterId,
-    detectsHostAvailability,
-    clock,
-    signal,
-    ...(logger && { logger }),
-  })
-  const rehearsed = without(scratch.objects(), madeUp)
-  const asked =
-    cluster &&
-    (await dryRun(
-      cluster,
-      { live: byIdentity(input.state), before, after: rehearsed },
-      { kinds: PLANNED_KINDS, fieldManager: FIELD_MANAGER, signal },
-    ))
-  const after = asked?.after ?? rehearsed
-  // Objects name their owners by the uids of the scratch cluster.
-  const places = new Places(files, before, rehearsed)
-  const { changes, unchanged } = compareStates({
-    before,
-    after,
-    placeOf: (object) => places.of(object),
-    counts: counter(files, resources, rehearsed),
-    unknown: newAddresses(before, rehearsed),
+  const tenants = tenantsOf(input, clock)
+  const world = watchedWorld(tenants.exits, watch)
+  const operator = rehearsedOperator({ ...world, operator: input.operator, clusterId, detectsHostAvailability })
+  const additions: PlanAdditions = {
+    convert: inStoredVersion,
+    prepare: tenants.prepare,
     conceal,
     isEcho,
+    placesIn: ({ before, after }) => {
+      const places = new Places(files, before, after)
+      return (object) => places.of(object)
+    },
+    componentOrder: COMPONENT_ORDER,
+    inspect: (object) => ({ versions: versionsOf(object), findings: conditionFindings(object) }),
+  }
+  const plan = await planOperator(operator, {
+    files,
+    state,
+    unserved,
+    additions,
+    clock,
+    signal,
+    ...(cluster && { cluster }),
+    ...(logger && { logger }),
   })
   return {
-    resources: resources.map((resource) => ({
-      ...resource,
-      versions: versionsOf(rehearsed.get(identityOfKey(resource))),
-    })),
-    changes: [...changes].sort(byPlace),
+    ...plan,
     tenant: watch.changes,
-    unchanged,
-    findings: [
-      ...(input.exits ? [] : [simulationNote(madeUp)]),
-      ...failureFindings(failures),
-      ...unavailableFindings(watch),
-      ...conditionFindings(resources, failures, (resource) => rehearsed.get(identityOfKey(resource))),
-      ...(asked?.findings ?? []),
-    ],
+    findings: [...tenants.notes(), ...unavailableFindings(watch), ...plan.findings],
   }
 }
 
-function resourcesIn(files: readonly KubeObject[]): readonly PlannedResource[] {
-  const resources = files.flatMap(({ apiVersion, kind, metadata }): readonly PlannedResource[] => {
-    const { namespace = '', name = '' } = metadata
-    const isOurs = apiVersion.startsWith(`${DynaKubes.group}/`) && (kind === 'DynaKube' || kind === 'EdgeConnect')
-    return isOurs ? [{ kind, namespace, name }] : []
-  })
-  // A file may name one twice; the last is what stays.
-  return [...new Map(resources.map((resource) => [identityOfKey(resource), resource])).values()]
-}
-
-const identityOfKey = ({ kind, namespace = '', name }: PlannedResource): string => `${kind}/${namespace}/${name}`
-
-function without(objects: ObjectsById, secrets: readonly { namespace: string; name: string }[]): ObjectsById {
-  const left = new Set(secrets.map(({ namespace, name }) => `Secret/${namespace}/${name}`))
-  return new Map([...objects].filter(([identity]) => !left.has(identity)))
-}
-
-/** Counts what is in the files or belongs to the resources. */
-function counter(files: readonly KubeObject[], resources: readonly PlannedResource[], after: ObjectsById) {
-  const own = new Set(resources.map((resource) => after.get(identityOfKey(resource))?.metadata.uid))
-  const given = new Set(files.map(identityOf))
-  return (object: KubeObject) => given.has(identityOf(object)) || own.has(controllerOf(object)?.uid ?? '')
-}
-
-/** By resource, then component; tenants apart. Within a component in the order of kinds and names. */
-function byPlace(left: PlannedChange, right: PlannedChange): number {
-  const rank = ({ component }: PlannedChange) => {
-    const index = COMPONENT_ORDER.indexOf(component ?? '')
-    return index < 0 ? COMPONENT_ORDER.length : index
+/** Ways to the tenants; those that are simulated exist as soon as the resources in the scratch cluster are known. */
+function tenantsOf(input: PlanInput, clock: Clock) {
+  if (input.exits !== undefined) return { exits: input.exits, prepare: async () => [], notes: () => [] }
+  let simulation: Awaited<ReturnType<typeof simulateTenants>> | undefined
+  const simulated = (): Exits => {
+    if (simulation === undefined) throw new Error('tenants are simulated for the resources of a scratch cluster only')
+    return simulation.exits
   }
-  const textOf = ({ kind, namespace = '', name }: PlannedChange) => `${kind} ${namespace}/${name}`
-  return (
-    compareText(left.owner ?? '', right.owner ?? '') ||
-    rank(left) - rank(right) ||
-    compareText(textOf(left), textOf(right))
-  )
+  const exits: Exits = {
+    tenant: (options) => simulated().tenant(options),
+    platform: (options) => simulated().platform(options),
+    registry: () => simulated().registry(),
+  }
+  const prepare: PlanAdditions['prepare'] = async (scratch) => {
+    simulation = await simulateTenants(scratch, clock)
+    return simulation.madeUp
+  }
+  return { exits, prepare, notes: () => [simulationNote(simulation?.madeUp ?? [])] }
 }

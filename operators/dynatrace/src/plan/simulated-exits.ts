@@ -1,6 +1,6 @@
 /** Tenants that exist in this process only, for plans without a network. */
 import type { OutboundRequest, OutboundResponse, Sender } from '@reeve/http'
-import { type Clock, Secrets } from '@reeve/kube'
+import { type Clock, type KubeObject, Secrets } from '@reeve/kube'
 import type { ScratchCluster } from '@reeve/plan'
 import { tokensSecretName } from '../api/dynakube/names.ts'
 import { type DynaKube, DynaKubes, type EdgeConnect, EdgeConnects } from '../api/latest.ts'
@@ -26,8 +26,8 @@ const ALL_SCOPES = Object.values(TOKEN_SCOPES).flat()
 /** Exits to simulated tenants, and the Secrets that had to be made up for them. */
 export interface Simulation {
   readonly exits: Exits
-  /** Names of Secrets that were put into the scratch cluster. */
-  readonly madeUp: readonly { readonly namespace: string; readonly name: string }[]
+  /** Secrets that were created in the scratch cluster. */
+  readonly madeUp: readonly KubeObject[]
 }
 
 interface Tenant {
@@ -45,13 +45,14 @@ interface Tenant {
  * const { exits, madeUp } = await simulateTenants(scratch, clock)
  */
 export async function simulateTenants(scratch: ScratchCluster, clock: Clock): Promise<Simulation> {
-  const madeUp: { namespace: string; name: string }[] = []
+  const madeUp: KubeObject[] = []
   const secretOf = async (namespace: string, name: string, otherwise: Readonly<Record<string, string>>) => {
     const found = scratch.view.get(Secrets, { namespace, name })
     if (found !== undefined) return decodeSecret(found.data)
     const metadata = { namespace, name }
-    await scratch.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data: encodeSecret(otherwise) })
-    madeUp.push({ namespace, name })
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata, data: encodeSecret(otherwise) }
+    await scratch.client.create(Secrets, secret)
+    madeUp.push(secret)
     return otherwise
   }
   const tenants: Tenant[] = []

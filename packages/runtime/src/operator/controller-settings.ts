@@ -21,6 +21,8 @@ export interface DescribedController {
   readonly owns: readonly Source<KubeObject>[]
   readonly watches: readonly Source<KubeObject>[]
   readonly reads: readonly Source<KubeObject>[]
+  /** Kinds that it renders in other namespaces. */
+  readonly elsewhere: readonly Resource[]
   /** Kinds that it reads when they are needed. */
   readonly onDemand: readonly Resource[]
   readonly isPlannable: boolean
@@ -87,6 +89,7 @@ export function describedOf(
     owns: owns.map((source) => asSource(source)),
     watches,
     reads: reads.map((source) => asSource(source)),
+    elsewhere: reconcile.engine?.elsewhere ?? [],
     onDemand: reconcile.engine?.onDemand ?? [],
     isPlannable: definition?.plannable ?? (definition !== undefined && isHarmless(definition)),
     reconcile,

@@ -1,0 +1,40 @@
+import { ConfigMaps, type KubeObject, Secrets, systemClock } from '@reeve/kube'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { LAST_APPLIED, putManifests } from './put-manifests.ts'
+import { ScratchCluster } from './scratch-cluster.ts'
+
+const kinds = [ConfigMaps, Secrets]
+const signal = AbortSignal.timeout(60_000)
+const key = { namespace: 'default', name: 'settings' }
+
+let scratch: ScratchCluster
+beforeAll(async () => {
+  scratch = await ScratchCluster.start({ clock: systemClock, fieldManager: 'notes', kinds, crds: [] })
+})
+afterAll(() => scratch?.[Symbol.asyncDispose]())
+
+const configMap = (metadata: object, data: object): KubeObject =>
+  ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key, ...metadata }, data }) as KubeObject // with data
+
+it('creates what is not there', async () => {
+  await putManifests(scratch, [configMap({}, { colour: 'blue' })], { kinds, signal })
+  expect(scratch.view.get(ConfigMaps, key)?.data).toEqual({ colour: 'blue' })
+})
+
+it('replaces the content, and keeps labels and annotations that the file never had', async () => {
+  const applied = JSON.stringify({ metadata: { labels: { former: 'yes' } } })
+  const labels = { former: 'yes', others: 'yes' }
+  const annotations = { [LAST_APPLIED]: applied, 'example.com/tracked': 'yes' }
+  await scratch.adopt([configMap({ labels, annotations }, { colour: 'blue', size: 'large' })])
+  await putManifests(scratch, [configMap({ labels: { current: 'yes' } }, { colour: 'green' })], { kinds, signal })
+  const found = scratch.view.get(ConfigMaps, key)
+  expect(found?.data).toEqual({ colour: 'green' })
+  expect(found?.metadata.labels).toEqual({ others: 'yes', current: 'yes' })
+  expect(found?.metadata.annotations?.['example.com/tracked']).toBe('yes')
+})
+
+it('takes Secrets in clear', async () => {
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: key, stringData: { apiToken: 'hunter2' } }
+  await putManifests(scratch, [secret], { kinds, signal })
+  expect(scratch.view.get(Secrets, key)?.data).toEqual({ apiToken: btoa('hunter2') })
+})
