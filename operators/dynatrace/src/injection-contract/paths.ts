@@ -1,4 +1,5 @@
 /** Paths on which the webhook that renders an init container and the program that runs in it agree. */
+import { posix } from 'node:path'
 
 /** Where the init container mounts the volumes of an injected pod. */
 export const INIT_MOUNTS = Object.freeze({
@@ -26,5 +27,5 @@ export const PRELOAD_FILE = 'oneagent/ld.so.preload'
  * preloadedLibrary('/opt/dynatrace/oneagent-paas') // '/opt/dynatrace/oneagent-paas/agent/lib64/liboneagentproc.so'
  */
 export function preloadedLibrary(installPath: string): string {
-  return `${installPath}/agent/lib64/liboneagentproc.so`
+  return posix.join(installPath, 'agent/lib64/liboneagentproc.so')
 }

@@ -38,7 +38,7 @@ export function emptyDirOf({ metadata }: InjectablePod, volume: string): { reado
 }
 
 const isSize = (text: string): boolean =>
-  /^\d/.test(canonicalQuantity(text)) && /^[+]?[\d.]+([eE][+-]?\d{1,2}|[numkMGTPE]|[KMGTPE]i)?$/.test(text)
+  /^\d/.test(canonicalQuantity(text)) && /^[+]?[\d.]+([eE][+-]?\d{1,3}|[numkMGTPE]|[KMGTPE]i)?$/.test(text)
 
 /** Minutes and seconds as Go prints them: the CSI driver of any release reads that. */
 function formatDuration(ms: number): string {
@@ -95,10 +95,7 @@ function withPreload(container: Container, installPath: string): Container {
   const { value = '', valueFrom } = existing
   if (valueFrom !== undefined || value.includes(installPath)) return container
   const separator = value.includes(' ') ? ' ' : ':'
-  return {
-    ...container,
-    env: env.with(index, { name, value: value === '' ? library : `${value}${separator}${library}` }),
-  }
+  return { ...container, env: env.with(index, { name, value: `${value}${separator}${library}` }) }
 }
 
 /** Release variables by the part of the namespace annotation that names their field path. */

@@ -56,8 +56,8 @@ export function decide(input: InjectionInput): Decision {
   const isReinvocation = pod.spec.initContainers?.some(({ name }) => name === INIT_CONTAINER) ?? false
   const injects = skipped === undefined && claimsNamespaces(dynakube)
   const failure = isReinvocation || !injects || !codeModules.isOn ? undefined : codeModulesFailure(input)
-  const isActive = skipped === undefined && failure === undefined
-  const exports = isActive && exporter.isOn
+  // Also with a failure of the code modules: a missing Secret hides it, and exporters are configured all the same.
+  const exports = skipped === undefined && exporter.isOn
   return {
     skipped,
     codeModules,
@@ -68,7 +68,7 @@ export function decide(input: InjectionInput): Decision {
     failure,
     injectionSecrets: injects ? injectionSecrets(dynakube) : [],
     exporterSecrets: exports ? exporterSecrets(dynakube) : [],
-    needsWorkload: exports || (isActive && injects && enrichment.isOn && !isReinvocation),
+    needsWorkload: exports || (injects && failure === undefined && enrichment.isOn && !isReinvocation),
   }
 }
 

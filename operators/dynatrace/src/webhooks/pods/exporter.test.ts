@@ -1,4 +1,6 @@
+import type { EnvVar } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
+import { decide } from './decision.ts'
 import { app, envOf, factsWithout, inject, inputOf, readyDynaKube, WITHOUT_WORKLOAD } from './testing/build.ts'
 
 const EVERY_SIGNAL = { otlpExporterConfiguration: { signals: { traces: {}, metrics: {}, logs: {} } } }
@@ -67,26 +69,30 @@ describe('exporters with an ActiveGate', () => {
     expect(inject({ ...inputOf(throughGateway), pod: result.pod }).pod).toBe(result.pod)
   })
 
-  it('add to the exceptions that the container has, under whichever spelling', () => {
-    const env = [
-      { name: 'no_proxy', value: 'localhost' },
-      { name: 'NO_PROXY', valueFrom: { configMapKeyRef: { name: 'c', key: 'k' } } },
-    ]
-    const result = inject(inputOf(throughGateway, { containers: [app({ env })] }))
-    expect(result.pod.spec.containers[0]?.env?.slice(0, 2)).toEqual([
-      { name: 'no_proxy', value: 'localhost,dk-activegate.dynatrace' },
-      env[1],
-    ])
+  it.each([
+    ['localhost', 'localhost,dk-activegate.dynatrace'],
+    ['', 'dk-activegate.dynatrace'],
+    ['dk-activegate.dynatrace.svc', 'dk-activegate.dynatrace.svc'],
+  ])('add themselves to the exceptions "%s" of the container, in whichever spelling', (value, expected) => {
+    const result = inject(inputOf(throughGateway, { containers: [app({ env: [{ name: 'no_proxy', value }] })] }))
+    expect(result.pod.spec.containers[0]?.env?.[0]).toEqual({ name: 'no_proxy', value: expected })
+    expect(envOf(result)).not.toHaveProperty('NO_PROXY')
   })
 
-  it('add to each of several exceptions with one name, and leave those from elsewhere alone', () => {
-    const elsewhere = { name: 'no_proxy', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }
-    const env = [{ name: 'no_proxy', value: 'a' }, elsewhere]
-    const { pod } = inject(inputOf(throughGateway, { containers: [app({ env })] }))
-    expect(pod.spec.containers[0]?.env?.slice(0, 2)).toEqual([
-      { name: 'no_proxy', value: 'a,dk-activegate.dynatrace' },
-      elsewhere,
-    ])
+  it('add themselves to the first of two spellings', () => {
+    const env = ['no_proxy', 'NO_PROXY'].map((name) => ({ name, value: 'localhost' }))
+    const result = inject(inputOf(throughGateway, { containers: [app({ env })] }))
+    expect(envOf(result)).toMatchObject({ no_proxy: 'localhost,dk-activegate.dynatrace', NO_PROXY: 'localhost' })
+  })
+
+  it('leave exceptions from elsewhere alone: with a value too, the API server would reject the pod', () => {
+    const elsewhere = { name: 'NO_PROXY', valueFrom: { configMapKeyRef: { name: 'c', key: 'k' } } }
+    const mine = { name: 'no_proxy', value: 'a' }
+    const envWith = (...env: EnvVar[]) =>
+      inject(inputOf(throughGateway, { containers: [app({ env })] })).pod.spec.containers[0]?.env?.slice(0, env.length)
+    expect(envWith(elsewhere)).toEqual([elsewhere])
+    expect(envWith(elsewhere, mine)).toEqual([elsewhere, { name: 'no_proxy', value: 'a,dk-activegate.dynatrace' }])
+    expect(envWith(mine, { ...elsewhere, name: 'no_proxy' })).toEqual([mine, { ...elsewhere, name: 'no_proxy' }])
   })
 
   it('leave NO_PROXY alone by the feature flag', () => {
@@ -102,6 +108,13 @@ describe('exporters with an ActiveGate', () => {
     const { pod } = inject(input)
     expect(pod.spec).toBe(input.pod.spec)
     expect(pod.metadata.annotations).toEqual({ [RESULT]: 'false', [REASON]: 'IngestEndpointUnavailable' })
+  })
+
+  it('use the certificate where the container mounts it', () => {
+    const volumeMounts = [{ name: 'otlp-dynatrace-certs', mountPath: '/certs' }]
+    const result = inject(inputOf(throughGateway, { containers: [app({ volumeMounts })] }))
+    expect(result.pod.spec.containers[0]?.volumeMounts).toEqual(volumeMounts)
+    expect(envOf(result)).toHaveProperty('OTEL_EXPORTER_OTLP_LOGS_ENDPOINT')
   })
 
   it('stay as they are where the container mounts something at the place of the certificate', () => {
@@ -139,10 +152,15 @@ describe('a container that configures its exporter itself', () => {
     })
   })
 
-  it('keeps a token of its own', () => {
+  it('gets the token of the tenant in place of one of its own', () => {
     const env = [{ name: 'DT_API_TOKEN', value: 'mine' }]
     const { pod } = inject(inputOf(exporting, { containers: [app({ env })] }))
-    expect(pod.spec.containers[0]?.env?.filter(({ name }) => name === 'DT_API_TOKEN')).toEqual(env)
+    expect(pod.spec.containers[0]?.env?.filter(({ name }) => name === 'DT_API_TOKEN')).toEqual([
+      {
+        name: 'DT_API_TOKEN',
+        valueFrom: { secretKeyRef: { name: 'dynatrace-otlp-exporter-config', key: 'dataIngestToken' } },
+      },
+    ])
   })
 })
 
@@ -168,6 +186,37 @@ describe('exporters of a pod', () => {
     expect(pod.metadata.annotations).toEqual({ [RESULT]: 'false', [REASON]: 'OwnerLookupFailed' })
   })
 
+  it('have their own reason beside a missing Secret of the code modules, whatever else these lack', () => {
+    const spec = { ...EVERY_SIGNAL, oneAgent: { cloudNativeFullStack: {} }, activeGate: { capabilities: ['routing'] } }
+    const input = inputOf(readyDynaKube(spec, { status: {} }))
+    const isPresent = false
+    const secrets = new Map(decide(input).injectionSecrets.map((name) => [name, { isPresent, problem: 'it is gone' }]))
+    expect(decide(input).exporterSecrets).toEqual(['dynatrace-otlp-exporter-config', 'dynatrace-otlp-exporter-certs'])
+    expect(inject(input, { secrets }).pod.metadata.annotations).toEqual({
+      'dynakube.dynatrace.com/injected': 'false',
+      'dynakube.dynatrace.com/reason': 'NoBootstrapperConfig',
+      [RESULT]: 'false',
+      [REASON]: 'NoOTLPExporterConfigSecret',
+    })
+  })
+
+  it('are configured in an added container by a repeated call that cannot find the workload', () => {
+    const { pod } = inject(inputOf(exporting))
+    const spec = { ...pod.spec, containers: [...pod.spec.containers, app({ name: 'mesh' })] }
+    const result = inject({ ...inputOf(exporting), pod: { ...pod, spec } }, WITHOUT_WORKLOAD)
+    expect(envOf(result, 'mesh')).toHaveProperty('OTEL_EXPORTER_OTLP_LOGS_ENDPOINT')
+    expect(envOf(result, 'mesh')).not.toHaveProperty('OTEL_RESOURCE_ATTRIBUTES')
+  })
+
+  it('have resource attributes in an added container after a repeated call without a tenant', () => {
+    const { pod } = inject(inputOf(throughGateway))
+    const spec = { ...pod.spec, containers: [...pod.spec.containers, app({ name: 'mesh' })] }
+    const { status: _, ...unready } = throughGateway
+    const result = inject({ ...inputOf(unready), pod: { ...pod, spec } })
+    expect(envOf(result, 'mesh')).not.toHaveProperty('OTEL_EXPORTER_OTLP_LOGS_ENDPOINT')
+    expect(attributesOf(result, 'mesh')).toMatchObject({ 'k8s.container.name': 'mesh' })
+  })
+
   it('stay when a repeated call cannot find the workload', () => {
     const { pod } = inject(inputOf(exporting))
     expect(inject({ ...inputOf(exporting), pod }, WITHOUT_WORKLOAD).pod).toBe(pod)
@@ -176,15 +225,23 @@ describe('exporters of a pod', () => {
   it('can be asked for where automatic injection is off, but only the master switch opts out where it is on', () => {
     const manual = readyDynaKube(EVERY_SIGNAL, { flags: { 'automatic-injection': 'false' } })
     const annotate = (value: string) => ({ annotations: { 'otlp-exporter-configuration.dynatrace.com/inject': value } })
-    expect(inject(inputOf(manual)).outcome).toBe('unchanged')
+    expect(inject(inputOf(manual)).outcome).toBe('notInjected')
     expect(inject(inputOf(manual, annotate('true'))).outcome).toBe('injected')
     expect(inject(inputOf(exporting, annotate('false'))).outcome).toBe('injected')
+  })
+
+  it('annotate pods that do not get them too, as the Dynatrace Operator does', () => {
+    const manual = readyDynaKube(EVERY_SIGNAL, { flags: { 'automatic-injection': 'false' } })
+    const { pod } = inject(inputOf(manual, { annotations: { [REASON]: 'OwnerLookupFailed' } }))
+    expect(pod.metadata.annotations).toEqual({ [RESULT]: 'true' })
   })
 
   it('follow their own selector', () => {
     const namespaceSelector = { matchLabels: { team: 'a' } }
     const selecting = readyDynaKube({ otlpExporterConfiguration: { signals: { logs: {} }, namespaceSelector } })
-    expect(inject(inputOf(selecting)).outcome).toBe('unchanged')
+    const outside = inject(inputOf(selecting))
+    expect(outside.outcome).toBe('notInjected')
+    expect(envOf(outside)).toEqual({})
     expect(inject(inputOf(selecting, {}, { namespace: { labels: { team: 'a' } } })).outcome).toBe('injected')
   })
 })
@@ -215,5 +272,34 @@ describe('resource attributes', () => {
     expect(result.pod.spec.containers[0]?.env?.filter(({ name }) => name === 'OTEL_RESOURCE_ATTRIBUTES')).toHaveLength(
       1,
     )
+  })
+
+  it.each([
+    ['service.name=a,service.name=b', { 'service.name': 'b' }],
+    ['broken,service.name=a', { 'service.name': 'a' }],
+    ['service.name=', {}],
+  ])('of the container are read as OpenTelemetry does: %s', (value, expected) => {
+    const env = [{ name: 'OTEL_RESOURCE_ATTRIBUTES', value }]
+    const { broken, 'service.name': name } = attributesOf(inject(inputOf(exporting, { containers: [app({ env })] })))
+    expect({ ...(name && { 'service.name': name }) }).toEqual(expected)
+    expect(broken).toBeUndefined()
+  })
+
+  it('are not computed where the pod has an empty annotation for them', () => {
+    const annotations = { 'metadata.dynatrace.com/k8s.pod.name': '' }
+    expect(attributesOf(inject(inputOf(exporting, { annotations })))).not.toHaveProperty(['k8s.pod.name'])
+  })
+
+  it('move behind variables that were added after them', () => {
+    const { pod } = inject(inputOf(exporting))
+    const containers = pod.spec.containers.map((container) => ({
+      ...container,
+      env: [...(container.env ?? []), { name: 'LATE', value: '1' }],
+    }))
+    const again = inject({ ...inputOf(exporting), pod: { ...pod, spec: { ...pod.spec, containers } } })
+    expect(again.pod.spec.containers[0]?.env?.slice(-2).map(({ name }) => name)).toEqual([
+      'LATE',
+      'OTEL_RESOURCE_ATTRIBUTES',
+    ])
   })
 })

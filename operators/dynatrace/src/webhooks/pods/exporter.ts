@@ -6,7 +6,7 @@ import { TenantUnknownError, tenantUuid } from '../../api/dynakube/tenant-facts.
 import { featureFlags } from '../../api/feature-flags.ts'
 import type { DynaKube } from '../../api/latest.ts'
 import { activeGateHost } from '../../controllers/dynakube/no-proxy.ts'
-import { envOf, mountsAt, withDefaultEnv, withEnv, withMounts } from './pod-edits.ts'
+import { envOf, mountsAt, withEnv, withMounts } from './pod-edits.ts'
 import { no, type Verdict } from './verdict.ts'
 
 const CERTS_VOLUME = 'otlp-dynatrace-certs'
@@ -43,7 +43,7 @@ export function exporterEndpoint(dynakube: DynaKube): string | undefined {
 export function exporterObstacle(container: Container, dynakube: DynaKube): Verdict | undefined {
   const field = `Pod spec.containers[name=${container.name}]`
   const mount = mountsAt(container, CERTS_PATH)
-  if (exporterNeedsCertificate(dynakube) && mount !== undefined && mount.name !== CERTS_VOLUME) {
+  if (exporterNeedsCertificate(dynakube) && mount !== undefined && !mountsCertificate(container)) {
     return no(`the container mounts ${mount.name} at ${CERTS_PATH}`, `${field}.volumeMounts[mountPath=${CERTS_PATH}]`)
   }
   if (dynakube.spec.otlpExporterConfiguration?.overrideEnvVars) return undefined
@@ -54,7 +54,7 @@ export function exporterObstacle(container: Container, dynakube: DynaKube): Verd
 
 /** A container whose exporters are configured. */
 export function withExporter(container: Container, dynakube: DynaKube, endpoint: string): Container {
-  const { signals = {}, overrideEnvVars: mayOverride = false } = dynakube.spec.otlpExporterConfiguration ?? {}
+  const { signals = {} } = dynakube.spec.otlpExporterConfiguration ?? {}
   const hasCertificate = exporterNeedsCertificate(dynakube)
   const token: EnvVar = {
     name: TOKEN,
@@ -70,35 +70,34 @@ export function withExporter(container: Container, dynakube: DynaKube, endpoint:
       ...(hasCertificate ? [{ name: `${prefix}CERTIFICATE`, value: CERTIFICATE }] : []),
     ]
   })
-  // The others refer to the token, and references resolve backwards only.
-  const authorised = mayOverride ? withEnv(container, [token]) : withDefaultEnv(container, [token])
-  const configured = withEnv(authorised, variables)
+  // The token first: the others refer to it, and references resolve backwards only. It replaces one of the user, which
+  // the tenant might not accept.
+  const configured = withEnv(container, [token, ...variables])
   const direct = needsNoProxy(dynakube) ? withNoProxy(configured, activeGateHost(dynakube)) : configured
-  return hasCertificate ? withMounts(direct, [{ name: CERTS_VOLUME, mountPath: CERTS_PATH, readOnly: true }]) : direct
+  if (!hasCertificate || mountsCertificate(container)) return direct
+  return withMounts(direct, [{ name: CERTS_VOLUME, mountPath: CERTS_PATH, readOnly: true }])
 }
+
+/** Whether a container mounts the volume of the certificate, wherever. */
+const mountsCertificate = ({ volumeMounts = [] }: Container): boolean =>
+  volumeMounts.some(({ name }) => name === CERTS_VOLUME)
 
 /** The volume of the certificate; none where no container mounts it. */
 export function exporterVolumes(containers: readonly Container[]): readonly Volume[] {
-  const isMounted = containers.some((container) => mountsAt(container, CERTS_PATH)?.name === CERTS_VOLUME)
   const secret = { secretName: FIXED_NAMES.otlpExporterCerts, defaultMode: 420 }
-  return isMounted ? [{ name: CERTS_VOLUME, secret }] : []
+  return containers.some(mountsCertificate) ? [{ name: CERTS_VOLUME, secret }] : []
 }
 
 const needsNoProxy = (dynakube: DynaKube): boolean =>
   hasActiveGate(dynakube) && featureFlags(dynakube).otlpExporterSetNoProxy
 
-/** Every variable of this name, in whichever spelling. A value from elsewhere cannot be added to. */
+/** Extends the first variable of this name, in either spelling. A value from elsewhere cannot be extended. */
 function withNoProxy(container: Container, host: string): Container {
-  const { env = [] } = container
   const isNoProxy = ({ name }: EnvVar) => name.toUpperCase() === 'NO_PROXY'
-  if (!env.some(isNoProxy)) return withEnv(container, [{ name: 'NO_PROXY', value: host }])
-  const isComplete = ({ value = '', valueFrom }: EnvVar) =>
-    valueFrom !== undefined || value.split(',').some((part) => part.trim() === host)
-  if (env.every((variable) => !isNoProxy(variable) || isComplete(variable))) return container
-  const extended = env.map((variable) => {
-    if (!isNoProxy(variable) || isComplete(variable)) return variable
-    const { name, value = '' } = variable
-    return { name, value: value === '' ? host : `${value},${host}` }
-  })
-  return { ...container, env: extended }
+  const existing = container.env?.filter(isNoProxy) ?? []
+  if (existing.length === 0) return withEnv(container, [{ name: 'NO_PROXY', value: host }])
+  const name = existing.find(({ valueFrom }) => valueFrom === undefined)?.name
+  const { value = '', valueFrom } = (name !== undefined && envOf(container, name)) || {}
+  if (name === undefined || valueFrom !== undefined || value.includes(host)) return container
+  return withEnv(container, [{ name, value: value === '' ? host : `${value},${host}` }])
 }

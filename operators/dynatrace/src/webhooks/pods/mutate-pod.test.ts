@@ -290,6 +290,7 @@ describe('how code modules get into a pod', () => {
 
   it.each([
     ['2Gi', { sizeLimit: '2Gi' }],
+    ['1e100', { sizeLimit: '1e100' }],
     ['lots', {}],
     ['-1Gi', {}],
   ])('in an emptyDir with the size limit of the annotation %s, if it is one', (size, expected) => {
@@ -441,7 +442,11 @@ describe('a container that was added after injection', () => {
 
   it('is the only one to change, and has its own argument at the end', () => {
     expect(second.pod.spec.containers[0]).toBe(containers[0])
-    expect(second.pod.spec.containers[1]?.volumeMounts).toHaveLength(3)
+    expect(second.pod.spec.containers[1]?.volumeMounts?.map(({ mountPath }) => mountPath)).toEqual([
+      '/var/lib/dynatrace',
+      '/opt/dynatrace/oneagent-paas',
+      '/etc/ld.so.preload',
+    ])
     expect(argsOf(second)).toEqual([
       ...argsOf(first),
       '--attribute-container={"container_image.repository":"mesh","container_image.tags":"1","k8s.container.name":"mesh"}',
@@ -499,10 +504,16 @@ describe('variables of the user', () => {
     ['a', `a:${LIBRARY}`],
     ['a b', `a b ${LIBRARY}`],
     [LIBRARY, LIBRARY],
-    ['', LIBRARY],
+    ['', `:${LIBRARY}`],
   ])('keep what LD_PRELOAD "%s" loads', (value, expected) => {
     const containers = [app({ env: [{ name: 'LD_PRELOAD', value }] })]
     expect(envOf(inject(inputOf(cloudNative, { containers }))).LD_PRELOAD).toBe(expected)
+  })
+
+  it('load the library from an install path that ends in a slash', () => {
+    const annotations = { 'oneagent.dynatrace.com/install-path': '/opt/mine/' }
+    const { LD_PRELOAD } = envOf(inject(inputOf(cloudNative, { annotations })))
+    expect(LD_PRELOAD).toBe('/opt/mine/agent/lib64/liboneagentproc.so')
   })
 
   it('keep an LD_PRELOAD that comes from elsewhere as it is', () => {

@@ -1,28 +1,29 @@
 /** Applies a decision to a pod: everything, or nothing but annotations that say why not. Pure. */
 import type { Container } from '@reeve/kube'
-import { FIXED_NAMES } from '../../api/dynakube/names.ts'
 import { claimsNamespaces } from '../../api/dynakube/namespace-claims.ts'
 import { FEATURES, type FeatureName, OVERALL } from './annotations.ts'
 import { containerArgument, enrichmentArguments } from './attributes.ts'
 import { BIN_VOLUME, binVolume, withCodeModules } from './code-modules.ts'
 import { CONFIG_VOLUME, hasConfigMounts, withConfigMounts } from './config-mounts.ts'
-import { type Decision, exporterFailure, type FeatureFailure, workloadFailure } from './decision.ts'
+import { type Decision, type FeatureFailure, workloadFailure } from './decision.ts'
 import { exclusion } from './eligibility.ts'
-import { exporterEndpoint, exporterObstacle, exporterVolumes, withExporter } from './exporter.ts'
+import { exportTelemetry } from './export-telemetry.ts'
 import { initContainer, initVolumes } from './init-container.ts'
 import type { InjectablePod, InjectionFacts, InjectionInput } from './injection-input.ts'
+import {
+  type InjectionFailure,
+  isInjected,
+  mapIncluded,
+  missingSecret,
+  notInjected,
+  type Step,
+  secretFailure,
+} from './injection-step.ts'
 import { propagateMetadata, withWorkload } from './metadata.ts'
-import { hasVolume, INIT_CONTAINER, mapContainers, withAnnotations, withVolumes } from './pod-edits.ts'
-import { sharedAttributes, withResourceAttributes } from './resource-attributes.ts'
+import { hasVolume, INIT_CONTAINER, withAnnotations, withVolumes } from './pod-edits.ts'
 
 /** What became of a pod. */
 export type Outcome = 'injected' | 'updated' | 'unchanged' | 'skipped' | 'notInjected'
-
-/** Why a pod did not get all that it should. */
-export interface InjectionFailure extends Omit<FeatureFailure, 'feature'> {
-  /** The features that are left out. */
-  readonly affects: readonly FeatureName[]
-}
 
 /** The result of injection. */
 export interface InjectionResult {
@@ -33,15 +34,6 @@ export interface InjectionResult {
   readonly failures: readonly InjectionFailure[]
   /** The init container is new, or has new work to do. */
   readonly event: 'Inject' | 'UpdatePod' | undefined
-}
-
-interface Step {
-  readonly pod: InjectablePod
-  readonly event?: 'Inject' | 'UpdatePod'
-  /** Reverts everything, other steps included. */
-  readonly failure?: FeatureFailure
-  /** Only this step is left out. */
-  readonly shortfall?: InjectionFailure
 }
 
 // The keys of the table are the features.
@@ -71,18 +63,18 @@ export function mutatePod(input: InjectionInput, decision: Decision, facts: Inje
   if (annotationBytes(pod) > MAX_ANNOTATION_BYTES) return tooLarge(original)
   return {
     pod,
-    outcome: outcomeOf(original, pod),
+    outcome: outcomeOf(original, pod, decision),
     failures: [injection.shortfall, exporter.shortfall].filter((shortfall) => shortfall !== undefined),
     event: injection.event,
   }
 }
 
-function outcomeOf(before: InjectablePod, after: InjectablePod): Outcome {
+function outcomeOf(before: InjectablePod, after: InjectablePod, { exporter }: Decision): Outcome {
   if (before === after) return 'unchanged'
   const wasInjected = before.spec.initContainers?.some(({ name }) => name === INIT_CONTAINER) ?? false
   if (before.spec !== after.spec) return wasInjected ? 'updated' : 'injected'
   // Only annotations: they say that nothing was to do, or why nothing was done.
-  const hasNews = [OVERALL, FEATURES.exporter].some(
+  const hasNews = [OVERALL, ...(exporter.isOn ? [FEATURES.exporter] : [])].some(
     ({ injected }) =>
       after.metadata.annotations?.[injected] === 'true' && before.metadata.annotations?.[injected] !== 'true',
   )
@@ -109,12 +101,6 @@ function tooLarge(pod: InjectablePod): InjectionResult {
 function annotationBytes({ metadata: { annotations = {} } }: InjectablePod): number {
   return Object.entries(annotations).reduce((sum, pair) => sum + Buffer.byteLength(pair.join('')), 0)
 }
-
-type ResultAnnotations = Pick<(typeof FEATURES)['codeModules'], 'injected' | 'reason'>
-
-const isInjected = ({ injected, reason }: ResultAnnotations) => ({ [injected]: 'true', [reason]: undefined })
-
-const notInjected = ({ injected, reason }: ResultAnnotations, why: string) => ({ [injected]: 'false', [reason]: why })
 
 /** Code modules and enrichment. */
 function inject(pod: InjectablePod, input: InjectionInput, decision: Decision, facts: InjectionFacts): Step {
@@ -159,11 +145,11 @@ function update(pod: InjectablePod, input: InjectionInput, { codeModules }: Deci
   // An init container of this name that is not ours, or whose volumes are gone: a mount would refer to nothing.
   if (!hasVolume(pod, CONFIG_VOLUME)) return { pod }
   const added = unconfigured(pod, input).map(containerArgument)
-  const agent =
+  const mounted = addConfigMounts(pod, input)
+  const configured =
     codeModules.isOn && hasVolume(pod, BIN_VOLUME)
-      ? mapIncluded(pod, input, (container) => withCodeModules(container, input))
-      : pod
-  const configured = addConfigMounts(agent, input)
+      ? mapIncluded(mounted, input, (container) => withCodeModules(container, input))
+      : mounted
   if (configured === pod) return { pod }
   const initContainers = (pod.spec.initContainers ?? []).map((container) =>
     container.name === INIT_CONTAINER && added.length > 0
@@ -187,62 +173,3 @@ const unconfigured = (pod: InjectablePod, { pod: original, dynakube }: Injection
     (container) =>
       exclusion(container, original, dynakube) === undefined && !hasConfigMounts(container, original, dynakube),
   )
-
-function mapIncluded(
-  pod: InjectablePod,
-  { pod: original, dynakube }: InjectionInput,
-  change: (container: Container) => Container,
-): InjectablePod {
-  return mapContainers(pod, (container) =>
-    exclusion(container, original, dynakube) === undefined ? change(container) : container,
-  )
-}
-
-function missingSecret(names: readonly string[], { secrets }: InjectionFacts) {
-  for (const name of names) {
-    const check = secrets.get(name)
-    if (check?.isPresent === true) continue
-    return { name, problem: check?.problem ?? `the Secret ${name} was not looked up` }
-  }
-  return undefined
-}
-
-function secretFailure(
-  reason: string,
-  { name, problem }: { readonly name: string; readonly problem: string },
-  affects: readonly FeatureName[],
-): InjectionFailure {
-  return { reason, message: problem, decidedBy: `Secret ${name}`, affects }
-}
-
-/** OTLP exporters. */
-function exportTelemetry(pod: InjectablePod, input: InjectionInput, decision: Decision, facts: InjectionFacts): Step {
-  const { dynakube, pod: original } = input
-  if (!decision.exporter.isOn) return { pod }
-  const missing = missingSecret(decision.exporterSecrets, facts)
-  if (missing !== undefined) {
-    const isToken = missing.name === FIXED_NAMES.otlpExporterConfig
-    const reason = isToken ? 'NoOTLPExporterConfigSecret' : 'NoOTLPExporterActiveGateCertSecret'
-    const annotated = withAnnotations(pod, notInjected(FEATURES.exporter, reason))
-    return { pod: annotated, shortfall: secretFailure(reason, missing, ['exporter']) }
-  }
-  const { workload, workloadProblem = 'it was not looked up' } = facts
-  const failure =
-    exporterFailure(dynakube) ?? (workload === undefined ? workloadFailure('exporter', workloadProblem) : undefined)
-  const endpoint = exporterEndpoint(dynakube)
-  if (failure !== undefined || endpoint === undefined || workload === undefined) {
-    // What a former call has injected stays: this one was made for containers that were added since.
-    const isRepeated = original.metadata.annotations?.[FEATURES.exporter.injected] === 'true'
-    return isRepeated || failure === undefined ? { pod } : { pod, failure }
-  }
-  const { pod: named, attributes: metadata } = propagateMetadata(pod, input)
-  const shared = sharedAttributes(input, metadata, workload)
-  const configured = mapIncluded(named, input, (container) => {
-    const isFree = exporterObstacle(container, dynakube) === undefined
-    const pointed = isFree ? withExporter(container, dynakube, endpoint) : container
-    return withResourceAttributes(pointed, shared)
-  })
-  const hasChanged = configured !== named
-  const mounted = withVolumes(configured, exporterVolumes(configured.spec.containers))
-  return { pod: withAnnotations(hasChanged ? withWorkload(mounted, workload) : mounted, isInjected(FEATURES.exporter)) }
-}

@@ -32,22 +32,28 @@ export function withResourceAttributes(container: Container, shared: SharedAttri
   const own = ['k8s.container.name', container.name] as const
   const merged = new Map(existing)
   for (const [key, value] of [...shared.metadata, ...shared.pod, own, ...shared.workload]) {
-    if (key !== '' && value !== '' && !merged.has(key)) merged.set(key, value)
+    if (!merged.has(key)) merged.set(key, value)
   }
-  // Nothing to add: whatever stands there stays as it is written.
-  if (merged.size === existing.size) return container
-  const value = [...merged].map(([key, text]) => `${key}=${text}`).join(',')
-  const { env = [], ...rest } = withDefaultEnv(container, POD_VARIABLES)
-  return { ...rest, env: [...env.filter(({ name }) => name !== VARIABLE), { name: VARIABLE, value }] }
+  // Empty metadata takes the place of what is computed, and is left out.
+  const pairs = [...merged].filter(([key, text]) => key !== '' && text !== '')
+  const value = pairs.map(([key, text]) => `${key}=${text}`).join(',')
+  const { env = [] } = withDefaultEnv(container, POD_VARIABLES)
+  const complete = [...env.filter(({ name }) => name !== VARIABLE), { name: VARIABLE, value }]
+  return isSameEnv(container.env, complete) ? container : { ...container, env: complete }
 }
 
-/** Pairs as they are written; what is not a pair is dropped. */
+const isSameEnv = (one: Container['env'], other: Container['env']): boolean =>
+  one?.length === other?.length && JSON.stringify(one) === JSON.stringify(other)
+
+/** Pairs as they are written, of several with one key the last; what is not a pair is dropped. */
 function existingAttributes(text: string): Attributes {
   const attributes = new Map<string, string>()
   for (const pair of text.split(',')) {
     const at = pair.indexOf('=')
     const [key, value] = [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
-    if (at > 0 && key !== '' && value !== '' && !attributes.has(key)) attributes.set(key, value)
+    if (at <= 0 || key === '') continue
+    if (value === '') attributes.delete(key)
+    else attributes.set(key, value)
   }
   return attributes
 }
