@@ -56,6 +56,12 @@ export function customCodeModulesImage(dynakube: DynaKube, hasCsiDriver: boolean
   return (canUseImage && modeSpec(dynakube, 'applicationMonitoring')?.codeModulesImage) || ''
 }
 
+/** When the image of code modules is pulled, if the DynaKube specifies it. */
+export function codeModulesPullPolicy(dynakube: DynaKube): 'Always' | 'IfNotPresent' | 'Never' | undefined {
+  const mode = isMode(dynakube, 'cloudNativeFullStack') ? 'cloudNativeFullStack' : 'applicationMonitoring'
+  return modeSpec(dynakube, mode)?.codeModulesImagePullPolicy
+}
+
 /** Whether it is known which code modules pods get. */
 export function areCodeModulesKnown(dynakube: DynaKube, hasCsiDriver: boolean): boolean {
   const { imageID, version } = dynakube.status?.codeModules ?? {}

@@ -23,6 +23,13 @@ describe('a download Job', () => {
     expect(new Set(pairs).size).toBe(4)
   })
 
+  it('pulls the image as the DynaKube specifies', () => {
+    const { spec, ...rest } = dynakube()
+    const oneAgent = { applicationMonitoring: { codeModulesImagePullPolicy: 'Always' as const } }
+    const job = render(undefined, { ...rest, spec: { ...spec, oneAgent } })
+    expect(job.spec?.template.spec?.containers[0]?.imagePullPolicy).toBe('Always')
+  })
+
   it('runs the program of the image on this node, with the data directory and without a token', () => {
     const { metadata, spec } = render()
     expect(metadata.name).toBe('codemodule-download-1292563062')

@@ -1,6 +1,7 @@
 /** The Job that copies an agent out of an image which the container runtime of this node pulls. */
 import type { Job, Stored } from '@reeve/kube'
 import { withControllerReference } from '@reeve/runtime/owner-references'
+import { codeModulesPullPolicy } from '../../api/dynakube/feature-facts.ts'
 import type { DynaKube } from '../../api/latest.ts'
 import { ANNOTATIONS } from '../../controllers/rendering/annotations.ts'
 import { hashOf } from '../../controllers/rendering/hashes.ts'
@@ -77,7 +78,7 @@ export function renderJob(dynakube: Stored<DynaKube>, job: DownloadJob): Job {
             {
               name: 'codemodule-download',
               image,
-              imagePullPolicy: 'IfNotPresent',
+              imagePullPolicy: codeModulesPullPolicy(dynakube) ?? 'IfNotPresent',
               args: [
                 '--source=/opt/dynatrace/oneagent',
                 `--target=${DATA_ROOT}/codemodules/${folder}`,
