@@ -1,13 +1,12 @@
 /** The init container of injected pods: its start beside that of Node itself, and its memory beside its limit. */
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { type Server, startServer } from './agent-download.ts'
+import { bundleSmallCommands } from './operator-bundle.ts'
 import type { Result } from './result.ts'
 
 const MIB = 1024 ** 2
@@ -15,13 +14,12 @@ const MIB = 1024 ** 2
 const LIMIT_BYTES = 60 * MIB
 const RUNS = 21
 const POLL_MS = 1
-const PACKAGE = fileURLToPath(new URL('../../operators/dynatrace', import.meta.url))
 
 /** Starts it many times, and once with an agent of `sizeBytes`. */
 export async function bootstrapper(sizeBytes: number): Promise<readonly Result[]> {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'))
   try {
-    const program = await bundle(folder)
+    const program = await bundleSmallCommands(folder)
     await writeFile(join(folder, 'endpoint.properties'), 'DT_METRICS_INGEST_URL=https://tenant.example\n')
     const metadata = [program, ...arguments_(folder), '--metadata-enrichment']
     const start = await startTimes(metadata)
@@ -36,16 +34,6 @@ export async function bootstrapper(sizeBytes: number): Promise<readonly Result[]
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-/** The entry point and the bundles of the image. */
-async function bundle(folder: string): Promise<string> {
-  const outdir = join(folder, 'bundle')
-  await mkdir(outdir)
-  await promisify(execFile)('npm', ['run', 'bundle:small'], { cwd: PACKAGE, env: { ...process.env, OUTDIR: outdir } })
-  const program = join(outdir, 'dynatrace-operator.js')
-  await copyFile(join(PACKAGE, 'bin/image-entry.cjs'), program)
-  return program
 }
 
 const arguments_ = (folder: string): readonly string[] => [

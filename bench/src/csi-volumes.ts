@@ -3,8 +3,9 @@ import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { bytesField, callUnix, kernelMounts, message, runCsiServer, textField } from '@reeve/dynatrace/csi'
+import { callUnix, kernelMounts, runCsiServer } from '@reeve/dynatrace/csi'
 import { silentLogger } from '@reeve/runtime'
+import { publishRequest, unpublishRequest } from './csi-requests.ts'
 
 const VOLUMES = 300
 const TIMEOUT_MS = 30_000
@@ -34,21 +35,11 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
 const call = (method: string, request: Uint8Array) =>
   callUnix(socket, `/csi.v1.Node/${method}`, { timeoutMs: TIMEOUT_MS, signal, request })
 
-const context = (id: string) =>
-  Object.entries({
-    mode: 'app',
-    dynakube: 'dk',
-    'csi.storage.k8s.io/pod.name': id,
-    'csi.storage.k8s.io/pod.namespace': 'shop',
-  }).map(([key, value]) => bytesField(8, message(textField(1, key), textField(2, value))))
-
 /** One volume through the driver. */
 async function byDriver(id: string): Promise<readonly [number, number]> {
   const target = join(folder, 'pods', id)
-  const capability = bytesField(5, bytesField(2, new Uint8Array()))
-  const request = message(textField(1, id), textField(4, target), capability, ...context(id))
-  const publish = await timed(() => call('NodePublishVolume', request))
-  const unpublish = await timed(() => call('NodeUnpublishVolume', message(textField(1, id), textField(2, target))))
+  const publish = await timed(() => call('NodePublishVolume', publishRequest(id, target)))
+  const unpublish = await timed(() => call('NodeUnpublishVolume', unpublishRequest(id, target)))
   return [publish, unpublish]
 }
 

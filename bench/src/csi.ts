@@ -1,8 +1,10 @@
-/** Volumes of the CSI driver, beside the bare sequence of system calls. */
+/** The CSI driver: volumes beside the bare sequence of system calls, a large agent, and memory of its processes. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { csiModule } from './csi-module.ts'
+import { csiProcesses } from './csi-processes.ts'
 import type { Result } from './result.ts'
 
 const PROGRAM = fileURLToPath(new URL('./csi-volumes.ts', import.meta.url))
@@ -13,9 +15,14 @@ export interface VolumeTimes {
   readonly unpublish: readonly number[]
 }
 
-/** Publishes and unpublishes volumes in a mount namespace of their own. */
-export async function csi(): Promise<readonly Result[]> {
+/** All of it; `sizeBytes` is that of the agent. */
+export async function csi(sizeBytes: number): Promise<readonly Result[]> {
   if (process.getuid?.() !== 0) throw new Error('the benchmark csi mounts file systems and needs root')
+  return [...(await volumes()), ...(await csiModule(sizeBytes)), ...(await csiProcesses())]
+}
+
+/** Publishes and unpublishes volumes in a mount namespace of their own. */
+async function volumes(): Promise<readonly Result[]> {
   const args = ['--mount', '--propagation', 'private', process.execPath, PROGRAM]
   const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])

@@ -23,7 +23,7 @@ const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result 
   // No cluster takes part: it reads and writes files.
   bootstrapper: async () => (await import('./bootstrapper.ts')).bootstrapper(256 * 1024 ** 2),
   // No cluster takes part: it mounts volumes of this machine, and needs root.
-  csi: async () => (await import('./csi.ts')).csi(),
+  csi: async () => (await import('./csi.ts')).csi(1024 ** 3),
   dynatrace: async (kind) => (await import('./dynatrace-apply.ts')).dynatraceApply(kind, 50),
   'dynatrace-memory': async (kind) =>
     (await import('./dynatrace-memory.ts')).dynatraceMemory(kind, { nodes: 5_000, pods: 20_000 }),

@@ -1,5 +1,6 @@
 /** The subcommands: one line each. */
 import type { SubcommandEntry } from '@reeve/cli'
+import { NODE_SUBCOMMANDS } from './node-subcommands.ts'
 import { SMALL_SUBCOMMANDS } from './small-subcommands.ts'
 
 /**
@@ -43,16 +44,7 @@ export const SUBCOMMANDS: readonly SubcommandEntry[] = [
     summary: 'prepare a pod as its init container: download and configure agents, write metadata',
     load: () => import('./bootstrap.ts'),
   },
-  {
-    name: 'csi-provisioner',
-    summary: 'install agents on this node for the CSI driver, until SIGTERM',
-    load: () => import('./csi-provisioner.ts'),
-  },
-  {
-    name: 'csi-init',
-    summary: 'move volumes of earlier releases to the present layout of the data directory',
-    load: () => import('./csi-init.ts'),
-  },
+  ...NODE_SUBCOMMANDS,
   {
     name: 'crd-storage-migration',
     summary: 'rewrite stored DynaKubes in the version that is stored now',

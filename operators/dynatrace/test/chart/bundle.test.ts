@@ -10,6 +10,7 @@ import { startEmbeddedCluster } from '@reeve/embedded-cluster'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import manifest from '../../package.json' with { type: 'json' }
+import { NODE_SUBCOMMANDS } from '../../src/cli/node-subcommands.ts'
 import { SMALL_SUBCOMMANDS } from '../../src/cli/small-subcommands.ts'
 
 const run = promisify(execFile)
@@ -39,10 +40,11 @@ it('prepares pods by a small bundle without an HTTP or Kubernetes client', async
   expect(stdout).toContain('--metadata-enrichment')
 })
 
-it('runs probes and init containers without reading the bundle of the operator', async () => {
+it('runs probes, init containers and the CSI driver without reading the bundle of the operator', async () => {
   await rename(join(folder, 'dynatrace-operator.mjs'), join(folder, 'elsewhere.mjs'))
   try {
-    const ended = SMALL_SUBCOMMANDS.map(({ name }) => run(process.execPath, [program, name, '--help']))
+    const apart = [...SMALL_SUBCOMMANDS, ...NODE_SUBCOMMANDS]
+    const ended = apart.map(({ name }) => run(process.execPath, [program, name, '--help']))
     for (const { stdout } of await Promise.all(ended)) expect(stdout).toContain('Examples:')
   } finally {
     await rename(join(folder, 'elsewhere.mjs'), join(folder, 'dynatrace-operator.mjs'))

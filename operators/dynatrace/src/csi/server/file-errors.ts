@@ -1,6 +1,11 @@
 /** Distinguishes errors of the file system. */
 
 /** Whether an error says that a file does not exist. */
-export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+export const isMissing = (error: unknown): boolean => hasCode(error, 'ENOENT')
+
+/** Whether an error says that a file exists already. */
+export const isTaken = (error: unknown): boolean => hasCode(error, 'EEXIST')
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
 }

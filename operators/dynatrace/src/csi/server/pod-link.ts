@@ -8,9 +8,12 @@ import { constants, type Stats } from 'node:fs'
 import { lstat, mkdir, open, readlink, rm, rmdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import type { AppVolumePaths, DataPaths } from '../data-paths.ts'
+import { isMissing, isTaken } from './file-errors.ts'
 
 /** The umask of the process is 0: agents of arbitrary users write here. */
 const OPEN_TO_ALL = 0o777
+/** Many more than pods of one namespace that leave at the same moment. */
+const MAX_ATTEMPTS = 100
 /** As long as a path may be. */
 const MAX_PATH_BYTES = 4_096
 
@@ -20,12 +23,35 @@ export async function writePodInfo({ podInfo }: AppVolumePaths, link: string): P
   await writeFile(podInfo, link, { mode: OPEN_TO_ALL, flag: 'wx' })
 }
 
-/** Makes the link. An older one is replaced: the pods of a StatefulSet have the same name each time. */
+/**
+ * Makes the link. An older one is replaced: the pods of a StatefulSet have the same name each time.
+ *
+ * *Errors*: those of the file system.
+ */
 export async function linkPod({ root }: AppVolumePaths, link: string): Promise<void> {
-  await mkdir(dirname(link), { recursive: true, mode: OPEN_TO_ALL })
+  for (let attempt = 1; ; attempt++) {
+    try {
+      // Most often the folder exists and the link does not.
+      return await symlink(root, link)
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS) throw error
+      if (isMissing(error)) await makeFolder(dirname(link))
+      else if (isTaken(error)) await removeOld(link)
+      else throw error
+    }
+  }
+}
+
+/** May fail, and be gone again, when the last other pod of the namespace leaves: its folder is removed with its link. */
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: OPEN_TO_ALL }).catch((error: unknown) => {
+    if (!isMissing(error)) throw error
+  })
+}
+
+async function removeOld(link: string): Promise<void> {
   const existing = await status(link)
   await (existing?.isDirectory() ? rmdir(link) : rm(link, { force: true }))
-  await symlink(root, link)
 }
 
 /** Deletes the link that the note names, and the folder of its namespace if it is empty. */
