@@ -1,4 +1,4 @@
-/** A map that forgets its oldest entry instead of growing for ever. */
+/** A map of bounded size that evicts its oldest entry. */
 
 /** Keeps the `limit` entries that were set last. */
 export class BoundedMap<Key, Value> {

@@ -27,7 +27,7 @@ describe('the settings of the operator', () => {
     expect(() => operatorSettings({})).toThrow(/POD_NAMESPACE/)
   })
 
-  it('ask for the release of the CRDs, except of a developer who does not say it', () => {
+  it('require the release of the CRDs, except during development', () => {
     expect(operatorSettings({ ...POD, RUN_LOCAL: 'true' }).release).toBeUndefined()
     expect(operatorSettings({ ...POD, RUN_LOCAL: 'true', APP_VERSION: '1.8.1' }).release).toEqual({ version: '1.8.1' })
   })

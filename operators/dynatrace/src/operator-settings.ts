@@ -16,7 +16,7 @@ export interface OperatorSettings {
   readonly release: { readonly version: string | undefined } | undefined
   /** Whether stored DynaKubes are rewritten at the start. */
   readonly migratesStorage: boolean
-  /** Whether nodes that go away are reported to the tenant. */
+  /** Whether nodes that are removed are reported to the tenant. */
   readonly detectsHostAvailability: boolean
   readonly instancesIntervalMs: number
   /** How the leader is elected. */
@@ -25,11 +25,11 @@ export interface OperatorSettings {
     readonly renewDeadlineMs: number
     readonly retryPeriodMs: number
   }
-  /** Somebody else puts certificates of the webhook in place, and their authority where it is trusted. */
+  /** Another tool provides the certificates of the webhook, and the CA bundle. */
   readonly areCertificatesProvided: boolean
   /** Out of a cluster, on the machine of a developer. */
   readonly isLocal: boolean
-  /** Variables that say something else than they should, so that the default counts. */
+  /** Variables with invalid values, for which the default is used. */
   readonly unreadable: readonly string[]
 }
 

@@ -10,7 +10,7 @@ class VersionNotServedError extends Error {
 }
 
 /**
- * Resolves when every version is served. An operator that started without one would wait for its informers for ever.
+ * Resolves when every version is served. An operator that started without one would wait for its informers forever.
  *
  * *Errors*: {@link VersionNotServedError} naming the version; errors of the client.
  *

@@ -1,4 +1,4 @@
-/** What is done before controllers start, while the kubelet already asks whether the process is alive. */
+/** What is done before controllers start, while the kubelet already probes the process. */
 import { type Clock, type KubeClient, systemClock } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import { HealthChecks, HealthServer } from '@reeve/runtime/health'

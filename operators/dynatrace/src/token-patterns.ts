@@ -1,4 +1,4 @@
-/** What the secrets of Dynatrace look like, for the log. */
+/** Patterns of Dynatrace secrets, to redact them in logs. */
 
 /** What follows the `Authorization` scheme of Dynatrace, and tokens by themselves: kind, public part, secret part. */
 export const DYNATRACE_TOKENS: readonly RegExp[] = [

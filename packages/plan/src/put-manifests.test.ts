@@ -16,7 +16,7 @@ afterAll(() => scratch?.[Symbol.asyncDispose]())
 const configMap = (metadata: object, data: object): KubeObject =>
   ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key, ...metadata }, data }) as KubeObject // with data
 
-it('creates what is not there', async () => {
+it('creates a missing object', async () => {
   await putManifests(scratch, [configMap({}, { colour: 'blue' })], { kinds, signal })
   expect(scratch.view.get(ConfigMaps, key)?.data).toEqual({ colour: 'blue' })
 })

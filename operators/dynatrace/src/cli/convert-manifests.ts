@@ -1,4 +1,4 @@
-/** Converts the DynaKubes and EdgeConnects of files and leaves everything else as it was written. */
+/** Converts the DynaKubes and EdgeConnects of files and leaves everything else unchanged. */
 
 import {
   type ManifestDocument,
@@ -16,7 +16,7 @@ import { lostFields } from './lost-fields.ts'
 /** Something to say about a place in a file. */
 export interface Remark extends Position {
   readonly file: string
-  /** An error is why there is no output; a warning is about something that was lost. */
+  /** With an error there is no output; a warning is about lost fields. */
   readonly severity: 'error' | 'warning'
   readonly message: string
 }
@@ -65,7 +65,7 @@ function convertDocument(
   if (results.includes(undefined)) return []
   const isList = (manifest.value as { readonly kind?: unknown }).kind === 'List'
   const value = isList ? { ...(manifest.value as object), items: results } : results[0]
-  // Words that kubectl would take for something else than text get quotes.
+  // Words that kubectl would not parse as strings get quotes.
   return [new Document(value, { compat: 'yaml-1.1' })]
 }
 
@@ -88,6 +88,6 @@ function convertObject(entry: ManifestObject, { crd, convert }: ApiKind, version
     remark('warning', field, `${field} has no place in ${version} and was left out or replaced`)
   }
   const { status, ...withoutStatus } = result as typeof result & { readonly status?: unknown }
-  // Conversion gives every object a status, which does not belong into a file.
+  // Conversion gives every object a status, which does not belong in a file.
   return 'status' in object ? { ...withoutStatus, status } : withoutStatus
 }

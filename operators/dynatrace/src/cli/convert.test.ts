@@ -24,7 +24,7 @@ metadata:
 const convert = (stdin: string, to: string) => runCli(['convert', '-f', '-', '--to', to], { stdin })
 
 describe('convert', () => {
-  it('prints the other version as YAML, without a status that nobody wrote', async () => {
+  it('prints the other version as YAML, without a generated status', async () => {
     const { code, stdout, stderr } = await convert(OLD, 'v1beta6')
     expect([code, stderr]).toEqual([0, ''])
     expect(parse(stdout)).toMatchObject({
@@ -36,7 +36,7 @@ describe('convert', () => {
     expect(stdout.indexOf('apiVersion')).toBe(0)
   })
 
-  it('quotes words that kubectl would take for something else than text', async () => {
+  it('quotes words that kubectl would not parse as strings', async () => {
     const text = OLD.replace('spec:', '  annotations: {switch: "on", time: "12:30", mode: "0777"}\nspec:')
     const { stdout } = await convert(text, 'v1beta6')
     expect(stdout).toContain('switch: "on"')
@@ -100,8 +100,8 @@ describe('convert', () => {
       /^<stdin>:1:1: error: .*v1beta2; known versions/,
     ],
     ['what the schema refuses', OLD.replace('https:', '5 # '), /^<stdin>:7:3: error: .*spec\.apiUrl must be a string/],
-    ['what is no YAML', 'a: [', /^<stdin>:1:5: error/],
-    ['what is no object', 'hello', /^<stdin>:1:1: error: is not a Kubernetes object/],
+    ['invalid YAML', 'a: [', /^<stdin>:1:5: error/],
+    ['a scalar', 'hello', /^<stdin>:1:1: error: is not a Kubernetes object/],
   ])('prints nothing but the reason for %s', async (_, text, reason) => {
     const { code, stdout, stderr } = await convert(text, 'v1beta6')
     expect([code, stdout]).toEqual([1, ''])

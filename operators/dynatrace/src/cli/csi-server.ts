@@ -50,7 +50,7 @@ three.`,
       .addHelpText('after', EXAMPLES),
   run: (flags, { env, untilSignal }) =>
     untilSignal(async (signal, logger) => {
-      // Agents of arbitrary users write into what is made here.
+      // Agents of arbitrary users write into what is created here.
       process.umask(0)
       logger.info({ version: manifest.version }, 'dynatrace-operator')
       const { runTogether } = await import('../csi/run-together.ts')

@@ -11,7 +11,7 @@ const blocks = (text: string, wanted: string) =>
   )
 
 describe('docs/dynatrace.md', () => {
-  it('shows resources that admission lets pass', async () => {
+  it('shows resources that admission accepts', async () => {
     const examples = blocks(await page(), 'yaml')
     expect(examples.length).toBeGreaterThan(0)
     for (const stdin of examples) {

@@ -30,7 +30,7 @@ export interface InjectedManifest extends Explanation {
   readonly dynakube: string
   readonly before: InjectablePod
   readonly after: InjectablePod
-  /** What was assumed, for want of a cluster. */
+  /** What was assumed without a cluster. */
   readonly notes: readonly string[]
   /** Annotations of a running pod in which the webhook left its reasons. */
   readonly recorded: Readonly<Record<string, string>>
@@ -95,7 +95,7 @@ function readDynaKube(object: KubeObject): { readonly dynakube: DynaKube } | { r
   // What the schema admits is converted to the stored version.
   const { status, spec, ...dynakube } = kind.convert(complete, 'v1beta6') as DynaKube
   const hasStatus = Object.keys((object as DynaKube).status ?? {}).length > 0
-  // A conversion makes up a status where there is none.
+  // A conversion adds a status.
   return { dynakube: { ...dynakube, spec: spec ?? {}, ...(hasStatus && status && { status }) } }
 }
 
@@ -167,14 +167,14 @@ function injectOne(
 }
 
 function assumedNamespace(name: string, notes: string[]): PodNamespace {
-  notes.push(`the Namespace ${name} is not in the files: assumed that it has no labels and annotations of its own`)
+  notes.push(`the Namespace ${name} is not in the files: assumed to have no labels and annotations`)
   return { name, labels: { 'kubernetes.io/metadata.name': name }, annotations: {} }
 }
 
 /** The DynaKube that the namespace is labelled with or, without a label, would be. */
 function dynakubeFor(namespace: PodNamespace, dynakubes: readonly DynaKube[], notes: string[]) {
   const [first] = dynakubes
-  if (first === undefined) throw new Error('there is no DynaKube')
+  if (first === undefined) throw new Error('no DynaKube given')
   const label = namespace.labels[INSTANCE_LABEL]
   const labelled = dynakubes.find(({ metadata }) => metadata.name === label)
   if (labelled !== undefined) return { dynakube: labelled }
@@ -209,7 +209,7 @@ function withStatus(dynakube: DynaKube, notes: string[]): DynaKube {
   return { ...dynakube, status: ASSUMED_STATUS }
 }
 
-/** The nearest owner. The name of a ReplicaSet ends in a hash, which gives away its Deployment. */
+/** The nearest owner. The name of a ReplicaSet ends in a hash, which identifies its Deployment. */
 function assumedWorkload(pod: InjectablePod, notes: string[]): Workload {
   const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller === true)
   if (owner === undefined) return { kind: 'pod', name: pod.metadata.name ?? pod.metadata.generateName ?? '' }

@@ -16,9 +16,9 @@ const FEATURE_TITLES: Readonly<Record<FeatureName, string>> = {
 const OUTCOMES = {
   injected: 'would be injected',
   updated: 'is injected, and would get what new containers need',
-  unchanged: 'would stay as it is',
-  skipped: 'would be left alone',
-  notInjected: 'would not be injected, and say so in annotations',
+  unchanged: 'would not change',
+  skipped: 'would be ignored',
+  notInjected: 'would not be injected, with the reason in annotations',
 } as const
 
 type Paint = (colour: Parameters<typeof styleText>[0], text: string) => string

@@ -27,7 +27,7 @@ export const command: Subcommand<InjectFlags> = {
         [
           'Shows what the webhook would change in pods, and says for each container which annotation, label or field decides that it is injected or not.',
           'Files may contain pods, workloads with a pod template, and the namespaces of both; a pod of a running cluster works as well.',
-          'No cluster is asked: what is not in the files is assumed, and a note says so.',
+          'No cluster is contacted: what is not in the files is assumed, with a note.',
           'The environment variable modules.json says whether the CSI driver is installed, as in the webhook itself; by default it is.',
         ].join(' '),
       )

@@ -1,4 +1,4 @@
-/** `dynatrace-operator livenessprobe`: lets the kubelet probe the CSI driver over HTTP. */
+/** `dynatrace-operator livenessprobe`: allows the kubelet to probe the CSI driver over HTTP. */
 import { port, type Subcommand } from '@reeve/cli'
 import { CSI_SOCKET } from '../csi/names.ts'
 import { DEFAULT_PROBE_TIMEOUT_MS, durationMs } from './probe-timeout.ts'

@@ -15,7 +15,7 @@ describe('attributes of a node', () => {
     expect(() => attributeLines(list)).toThrow(/is empty; write key=value/)
   })
 
-  it('are refused as a whole when one of them is none, which is named', () => {
+  it('are all rejected when one is invalid, and the error names it', () => {
     expect(() => attributeLines('a=1,foo,b=2')).toThrow(MetadataAttributesError)
     expect(() => attributeLines('a=1,foo,b=2')).toThrow(/"foo"/)
   })

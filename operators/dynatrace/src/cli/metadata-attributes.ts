@@ -9,7 +9,7 @@ export class MetadataAttributesError extends Error {
 /**
  * The lines of the file, one for each attribute. Space around attributes and empty ones between commas do not count.
  *
- * *Errors*: {@link MetadataAttributesError} naming the part that is not an attribute, or when there are none.
+ * *Errors*: {@link MetadataAttributesError} naming the part that is not an attribute, or if there are none.
  *
  * @example
  * attributeLines('k8s.cluster.name=shop, k8s.node.name=a') // 'k8s.cluster.name=shop\nk8s.node.name=a\n'

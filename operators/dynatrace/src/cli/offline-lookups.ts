@@ -1,4 +1,4 @@
-/** Look-ups of admission rules without a cluster: what the files hold is known, the rest is not. */
+/** Look-ups of admission rules without a cluster: objects in the files are known, others are not. */
 import type { KubeObject } from '@reeve/kube'
 import type { NamespaceLabels } from '../api/dynakube/namespace-claims.ts'
 import type { IgnoredNamespacePatterns } from '../api/ignored-namespaces.ts'
@@ -16,7 +16,7 @@ export interface KnownObjects {
   readonly others: readonly KubeObject[]
 }
 
-/** A rule that could not be checked as it is in a cluster. */
+/** A rule that could not be checked as in a cluster. */
 export interface Doubt {
   readonly rule: string
   /** Whether it was checked at all: against what the files hold. */
@@ -25,7 +25,7 @@ export interface Doubt {
   readonly message: string
 }
 
-/** Look-ups for one object, and the doubts that its rules leave. */
+/** Look-ups for one object, and the rules that could not be checked. */
 export class OfflineLookups {
   readonly #known: KnownObjects
   readonly #namespace: string
@@ -36,7 +36,7 @@ export class OfflineLookups {
     this.#namespace = namespace
   }
 
-  /** In the order in which the rules asked. */
+  /** In the order of the rules. */
   get doubts(): readonly Doubt[] {
     return [...this.#doubts.values()]
   }

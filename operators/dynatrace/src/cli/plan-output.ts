@@ -1,4 +1,4 @@
-/** Prints a plan in the format that was asked for. */
+/** Prints a plan in the format that was requested. */
 
 import type { TextSink } from '@reeve/cli'
 import { formatText } from '../plan/format-text.ts'

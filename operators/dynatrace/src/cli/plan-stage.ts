@@ -16,7 +16,7 @@ const DEFAULT_NAMESPACE = 'dynatrace'
 /** The cluster that is simulated has no namespace whose UID could identify it. */
 const OFFLINE_CLUSTER_ID = '00000000-0000-4000-8000-000000000000'
 
-/** What is there before the files are applied, and how it is reached. */
+/** The state before the files are applied, and how it is accessed. */
 export interface PlanStage {
   /** Of objects that name none. */
   readonly namespace: string
@@ -54,14 +54,14 @@ export async function onlineStage(
   }
 }
 
-/** No cluster, or one that is written down. */
+/** No cluster, or one from files. */
 export function offlineStage({ against, namespace = DEFAULT_NAMESPACE }: PlanOptions): PlanStage {
   return {
     namespace,
     observe: async (namespaces, files) => {
       const known = await readState(against)
       const written = [...known, ...files].filter(({ kind }) => kind === 'Namespace')
-      // Nobody writes down the namespaces that are there anyway.
+      // Namespaces that always exist need not be in the files.
       const there = new Set(written.map(({ metadata }) => metadata.name))
       const implied = namespaces.filter((name) => !there.has(name)).map(namespaceObject)
       const kubeSystem = known.find(({ kind, metadata }) => kind === 'Namespace' && metadata.name === 'kube-system')

@@ -42,7 +42,7 @@ export const command: Subcommand<PlanOptions> = {
   configure,
   run: async (options, context) => {
     const [{ runPlan }, logger] = await Promise.all([import('./plan-run.ts'), context.logger()])
-    // Whoever presses Ctrl-C ends the process: there is nothing half done that would have to be tidied up.
+    // Ctrl-C ends the process: nothing needs to be cleaned up.
     return runPlan(options, context, { signal: AbortSignal.timeout(DEADLINE_MS), logger })
   },
 }
@@ -52,14 +52,14 @@ function configure(program: Command): void {
     .description(
       [
         'Prints the objects that would be created, changed or removed if DynaKubes and EdgeConnects in files were applied, by component, and what would change in the Dynatrace tenant.',
-        'Nothing is changed: the cluster is read and asked by dry runs, the tenant is only asked.',
+        'Nothing is changed: the cluster is read and gets dry runs, the tenant is only read.',
         'Data of Secrets is never printed.',
         'With --offline neither is reached: the tenant is simulated, and the cluster is empty or as --against says.',
       ].join(' '),
     )
     .option('--offline', 'without a cluster and with a simulated tenant', false)
     .option('--against <path...>', 'with --offline: files or folders with the objects of the cluster', [])
-    .option('--no-dry-run', 'do not ask the cluster by dry runs, which need permission to write')
+    .option('--no-dry-run', 'do not send dry runs, which need permission to write')
     .option('--full', 'print objects that would be created as a whole', false)
     .addOption(
       new Option('-o, --output <format>', 'for people or for machines')

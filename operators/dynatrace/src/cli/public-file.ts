@@ -7,7 +7,7 @@ const FOLDER_MODE = 0o755
 const FILE_MODE = 0o644
 
 /**
- * Writes a file with mode 0644, and the folders it needs with 0755 whatever the umask. Folders that exist are left alone.
+ * Writes a file with mode 0644, and the folders it needs with 0755 regardless of the umask. Existing folders are not changed.
  *
  * *Guarantees*: readers see the old content or the new one, never a part; after a failure nothing is left beside it.
  *

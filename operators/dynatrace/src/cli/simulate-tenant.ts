@@ -33,7 +33,7 @@ created is found again; nothing outlives the process. Its page shows the calls i
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 takes a free one', port, 8443)
-    .option('--public-host <name>', 'name by which others reach it; may be repeated, the first is printed', append)
+    .option('--public-host <name>', 'host name for clients; may be repeated, the first is printed', append)
     .option('--tenant <id>', 'a tenant; may be repeated (default: abc12345)', append)
     .option('--token-file <path>', 'YAML or JSON with tokens by tenant and name (default: random tokens)')
     .option('--agent-size <size>', 'size of the code modules, such as 512Mi; up to 2Gi', size, 1024 ** 2)

@@ -1,5 +1,5 @@
 /**
- * Subcommands that containers start often and that need next to nothing. In the image they have a bundle of their own:
+ * Subcommands that containers start often and that need few modules. In the image they have their own bundle:
  * reading that of the operator would take ten times as long as what they do.
  */
 import type { SubcommandEntry } from '@reeve/cli'

@@ -8,7 +8,7 @@ describe('the startup probe', () => {
     expect(await probeDns(1_000, async () => ['10.96.0.1'])).toBeUndefined()
   })
 
-  it('asks for the API server as pods know it', async () => {
+  it('resolves the API server by its name in pods', async () => {
     const asked: string[] = []
     await probeDns(1_000, async (host) => {
       asked.push(host)
@@ -28,13 +28,13 @@ describe('the startup probe', () => {
     expect(await probeDns(1_000, failing)).toContain('could not be resolved: ENOTFOUND')
   })
 
-  it('gives up when the time is over', async () => {
+  it('fails at its timeout', async () => {
     const hanging = (_host: string, signal: AbortSignal) =>
       new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
     expect(await probeDns(1, hanging)).toContain('timeout')
   })
 
-  it.each(['0', '-1', '1.5', 'soon', '99999'])('wants whole seconds, not %s', async (timeout) => {
+  it.each(['0', '-1', '1.5', 'soon', '99999'])('requires whole seconds, not %s', async (timeout) => {
     const { code, stderr } = await runCli(['startup-probe', `--timeout=${timeout}`])
     expect([code, stderr]).toEqual([64, expect.stringContaining('whole number of seconds')])
   })
@@ -51,8 +51,8 @@ describe('the resolver of the system', () => {
     await expect(resolveWithSystem('localhost', AbortSignal.abort(reason))).rejects.toBe(reason)
   })
 
-  it('says that there is no such name', async () => {
-    // No name may hold a space, so that no server is asked.
+  it('reports an unknown name', async () => {
+    // Names must not contain spaces, so no server is called.
     const answer = resolveWithSystem('no such name', AbortSignal.timeout(60_000))
     await expect(answer).rejects.toThrow(/^E[A-Z_]+$/)
   })

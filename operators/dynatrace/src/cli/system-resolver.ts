@@ -1,4 +1,4 @@
-/** Resolves names as other programs of the machine do, within a time that holds. */
+/** Resolves names as other programs of the machine do, within a strict deadline. */
 import { execFile } from 'node:child_process'
 
 /** Finds the addresses of a host. *Errors*: the reason why there are none; the signal's reason. */
@@ -10,9 +10,9 @@ require('node:dns').lookup(process.argv[1], { all: true }, (error, found) => {
 })`
 
 /**
- * Asks the resolver of the system: only that one knows search domains, without which short names of a cluster mean
- * nothing. It cannot be interrupted, and a process does not end before it: a silent server holds one back for ten
- * seconds and more, whatever the deadline. Hence it works in a process of its own, which can be killed.
+ * Uses the resolver of the system: only that one knows search domains, without which short names of a cluster mean
+ * nothing. It cannot be interrupted, and a process does not end before it: a silent server delays it by ten
+ * seconds and more, whatever the deadline. So it runs in a separate process, which can be killed.
  *
  * @example
  * const addresses = await resolveWithSystem('kubernetes.default.svc', AbortSignal.timeout(5_000))

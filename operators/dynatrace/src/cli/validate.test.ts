@@ -25,7 +25,7 @@ spec:
 const VERSIONLESS = FIT.replace('dynatrace.com/v1beta6', 'dynatrace.com/VERSION')
 
 describe('validate', () => {
-  it('says nothing about a fit resource', async () => {
+  it('reports nothing about a valid resource', async () => {
     expect(await runCli(['validate', '-f', '-'], { stdin: FIT })).toEqual({
       code: 0,
       stdout: '1 resource checked, 0 errors, 0 warnings\n',
@@ -108,7 +108,7 @@ items:
     expect([code, stderr]).toEqual([1, expect.stringContaining('/nowhere/dynakube.yaml')])
   })
 
-  it('wants a file', async () => {
+  it('requires a file', async () => {
     const { code, stderr } = await runCli(['validate'])
     expect([code, stderr]).toEqual([64, expect.stringContaining('--filename')])
   })
@@ -116,7 +116,7 @@ items:
 
 describe('before admission, validate refuses', () => {
   it.each([
-    ['text that is no YAML', 'a: [1', '1:6 error yaml'],
+    ['invalid YAML', 'a: [1', '1:6 error yaml'],
     ['keys given twice', 'a: 1\na: 2\n', '2:1 error yaml'],
     ['a scalar', 'hello\n', '1:1 error yaml'],
     ['an object without a kind', 'apiVersion: dynatrace.com/v1beta6\n', '1:1 error yaml'],
@@ -124,9 +124,13 @@ describe('before admission, validate refuses', () => {
     ['an unknown version', VERSIONLESS, '1:1 error version'],
     ['a version that was removed', VERSIONLESS.replace('VERSION', 'v1beta2'), '1:1 error version'],
     ['a resource without a name', FIT.replace('  name: dynakube\n', ''), '3:1 error schema'],
-    ['an annotation that is no text', FIT.replace('spec:', '  annotations:\n    a/b: true\nspec:'), '7:5 error schema'],
+    [
+      'an annotation that is not a string',
+      FIT.replace('spec:', '  annotations:\n    a/b: true\nspec:'),
+      '7:5 error schema',
+    ],
     ['a field of another type', `${FIT}  networkZone: [1]\n`, '8:3 error schema'],
-    ['a number without room', `${FIT}  dynatraceApiRequestThreshold: 65536\n`, '8:3 error schema'],
+    ['a number out of range', `${FIT}  dynatraceApiRequestThreshold: 65536\n`, '8:3 error schema'],
   ])('%s', async (_, text, expected) => {
     const { code, short } = await validate(text)
     expect(code).toBe(1)
@@ -152,7 +156,7 @@ describe('before admission, validate refuses', () => {
 })
 
 describe('like the API server, validate', () => {
-  it('warns about unknown fields and goes on', async () => {
+  it('warns about unknown fields and continues', async () => {
     const { code, findings } = await validate(`${FIT}  oneAgent:\n    hostMonitoring:\n      autoUpdate: true\n`)
     expect(code).toBe(0)
     expect(findings.filter(({ severity }) => severity === 'warning')).toEqual([
@@ -213,7 +217,7 @@ ${data}
     expect(short).toContain('8:11 error DK-PROXY')
   })
 
-  it('does not repeat what a Secret holds', async () => {
+  it('does not repeat the content of a Secret', async () => {
     const { stdout } = await runCli(['validate', '-f', '-', '-o', 'json'], {
       stdin: `${withProxy}${secret("stringData: {proxy: 'http://user:pass word@host:1'}")}`,
     })
@@ -221,7 +225,7 @@ ${data}
     expect(stdout).not.toContain('pass word')
   })
 
-  it('lets the DynaKubes of the files conflict with each other, and says that it knows no others', async () => {
+  it('detects conflicts between DynaKubes of the files, and notes that others are unknown', async () => {
     const one = `${FIT}  oneAgent: {hostMonitoring: {}}\n`
     const { code, findings } = await validate([one, one.replace('dynakube', 'other')].join('---\n'))
     expect(code).toBe(1)
@@ -234,7 +238,7 @@ ${data}
     )
   })
 
-  it('lets DynaKubes of other namespaces be, and never a DynaKube conflict with itself', async () => {
+  it('ignores DynaKubes of other namespaces, and never reports a conflict of a DynaKube with itself', async () => {
     const one = `${FIT}  oneAgent: {hostMonitoring: {}}\n`
     const text = [one, one, one.replace('namespace: dynatrace', 'namespace: elsewhere').replace('dynakube', 'other')]
     expect((await validate(text.join('---\n'))).code).toBe(0)

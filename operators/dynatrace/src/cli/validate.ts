@@ -17,8 +17,8 @@ export const command: Subcommand<ValidateOptions> = {
       .description(
         [
           'Says about DynaKubes and EdgeConnects in files what a cluster with the operator would say: schema, unknown fields, and all rules of admission, in every served version, each with its place in the file.',
-          'No cluster is asked.',
-          'Rules that need one are checked against the other objects in the files, and a note says so.',
+          'No cluster is contacted.',
+          'Rules that need one are checked against the other objects in the files, with a note.',
           'The environment variable modules.json lists which parts of the operator are installed, as for the operator itself; all by default.',
         ].join(' '),
       )

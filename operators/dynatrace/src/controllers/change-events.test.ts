@@ -13,7 +13,7 @@ const written = (name: string, type: Change['type'] = 'updated'): Change => ({
 const unchanged = { before: 'Running', after: 'Running', changes: [] }
 
 describe('events about changes', () => {
-  it('are none when nothing changed', () => {
+  it('are not recorded when nothing changed', () => {
     expect(changeEvents(unchanged)).toEqual([])
   })
 

@@ -1,6 +1,6 @@
 /** Attributes of pods and containers, as the webhook passes them to the bootstrapper. */
 
-/** Attributes of a pod with a meaning of their own, in the order in which they are passed; all others are the user's. */
+/** Attributes of a pod with a special meaning, in the order in which they are passed; all others are the user's. */
 export const POD_ATTRIBUTES = [
   'k8s.pod.name',
   'k8s.pod.uid',

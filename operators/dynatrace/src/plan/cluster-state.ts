@@ -21,7 +21,7 @@ export interface ClusterState {
   readonly operator: RunningOperator | undefined
 }
 
-/** An operator as it was installed. */
+/** An installed operator. */
 export interface RunningOperator {
   readonly version: string | undefined
   readonly env: ProcessEnvironment

@@ -34,7 +34,7 @@ export class Places {
     this.#states = [after, before]
     for (const object of [...before.values(), ...after.values()]) {
       if (object.metadata.uid !== undefined) this.#owners.set(object.metadata.uid, object)
-      if (object.kind === DynaKubes.kind) this.#register(object as Stored<DynaKube>) // its kind says so
+      if (object.kind === DynaKubes.kind) this.#register(object as Stored<DynaKube>) // by its kind
     }
   }
 

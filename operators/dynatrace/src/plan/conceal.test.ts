@@ -14,7 +14,7 @@ describe('what a plan shows of an object', () => {
     expect(conceal('ConfigMap', 'data', { colour: 'blue' })).toEqual({ colour: 'blue' })
   })
 
-  it('hides what kubectl remembers of a Secret', () => {
+  it('hides the last applied configuration of a Secret', () => {
     const secret = {
       apiVersion: 'v1',
       kind: 'Secret',

@@ -2,10 +2,10 @@
 import { concealer } from '@reeve/plan'
 import { ANNOTATIONS } from '../controllers/rendering/annotations.ts'
 
-/** The hash of everything wanted: it differs whenever anything does. */
+/** The hash of the desired state: it differs whenever any field does. */
 const TEMPLATE_HASH = `metadata.annotations[${ANNOTATIONS.templateHash}]`
 
-/** Whether a field only repeats that others differ. */
+/** Whether a field only reflects that other fields differ. */
 export const isEcho = (path: string): boolean => path === TEMPLATE_HASH
 
 /** Annotations of the operator with hashes, wherever they are. */

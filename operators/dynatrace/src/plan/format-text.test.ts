@@ -69,7 +69,7 @@ describe('a plan as text', () => {
     ])
   })
 
-  it('shows whole objects when asked to', () => {
+  it('shows whole objects when requested', () => {
     expect(formatText(PLAN, { isFull: true })).toContain(
       [
         '        kind: "DaemonSet"',
@@ -84,7 +84,7 @@ describe('a plan as text', () => {
     )
   })
 
-  it('is coloured only when asked to', () => {
+  it('is coloured only when requested', () => {
     const code = String.fromCharCode(27)
     expect(formatText(PLAN)).not.toContain(code)
     expect(formatText(PLAN, { isColoured: true })).toContain(`${code}[32m+`)

@@ -19,7 +19,7 @@ export interface Plan extends ClusterPlan {
   readonly tenant: readonly TenantChange[]
 }
 
-/** What a plan is made from. */
+/** The input of a plan. */
 export interface PlanInput {
   /** The objects of the files, each with its namespace. */
   readonly files: readonly KubeObject[]
@@ -32,7 +32,7 @@ export interface PlanInput {
   readonly detectsHostAvailability: boolean
   /** How tenants are reached; without it they are simulated. */
   readonly exits?: Exits
-  /** The cluster to ask by dry runs. @default the plan is worked out without it */
+  /** The cluster for dry runs. @default no dry runs */
   readonly cluster?: KubeClient
   /** @default the clock of the machine */
   readonly clock?: Clock
@@ -44,7 +44,7 @@ export interface PlanInput {
  * Plans for the DynaKubes and EdgeConnects among the files.
  *
  * *Guarantees*: tenants receive questions only, the cluster dry runs only.
- * *Errors*: those of the cluster and of the files; what goes wrong with a resource is among the findings.
+ * *Errors*: those of the cluster and of the files; failures of a resource are findings.
  *
  * @example
  * const { changes } = await makePlan({ files, state, unserved, clusterId, operator, detectsHostAvailability, signal })

@@ -34,7 +34,7 @@ export function rehearsedOperator(
   })
 }
 
-/** Nobody will see it, and a real key takes a second. */
+/** It is never used, and a real key takes a second. */
 async function placeholderCertificate({ commonName }: SelfSignedSubject): Promise<KeyPair> {
   return { certificate: `certificate of ${commonName}`, privateKey: `key of ${commonName}` }
 }

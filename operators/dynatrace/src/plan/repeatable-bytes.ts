@@ -1,8 +1,8 @@
-/** Bytes in the place of random ones: what a plan makes up is thrown away, and two runs should print the same. */
+/** Bytes in the place of random ones: generated values of a plan are discarded, and two runs should print the same. */
 import { createHash } from 'node:crypto'
 
 /**
- * A source of bytes that look random and are the same in every run.
+ * A source of bytes that are pseudo-random and the same in every run.
  *
  * @example
  * const bytes = repeatableBytes()

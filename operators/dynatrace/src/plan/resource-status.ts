@@ -10,7 +10,7 @@ export function versionsOf(object: KubeObject): Readonly<Record<string, string>>
     const { status } = object as EdgeConnect // there are two kinds
     return known({ EdgeConnect: status?.version?.imageID })
   }
-  const { status } = object as DynaKube // its kind says so
+  const { status } = object as DynaKube // by its kind
   return known({
     OneAgent: status?.oneAgent?.version,
     'code modules': status?.codeModules?.version,

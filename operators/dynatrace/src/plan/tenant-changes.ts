@@ -95,14 +95,14 @@ const ROWS: readonly Row[] = [
   },
 ]
 
-/** Whether a request only asks, although its method says otherwise: tokens are looked up and access tokens fetched so. */
+/** Whether a request only reads, although its method is POST: token look-ups and requests for access tokens. */
 export function isQuestion({ method, url, body }: OutboundRequest): boolean {
   if (method === 'GET') return true
   if (method !== 'POST') return false
   return url.pathname.endsWith('/v2/apiTokens/lookup') || String(body ?? '').includes('grant_type=client_credentials')
 }
 
-/** The change that a request would make; `undefined` for one that a plan knows nothing of. */
+/** The change that a request would make; `undefined` for an unknown one. */
 export function foresee({ method, url, body }: OutboundRequest): ForeseenChange | undefined {
   for (const row of ROWS) {
     const match = row.method === method ? row.path.exec(url.pathname) : null

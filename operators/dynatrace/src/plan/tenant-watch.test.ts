@@ -29,7 +29,7 @@ const request = (method: OutboundRequest['method'], path: string, body?: string)
 })
 
 describe('the watch over a tenant', () => {
-  it('lets questions pass, those that are asked by POST included', async () => {
+  it('passes reads, including those by POST', async () => {
     const { client, watch, simulator, apiToken } = watched()
     expect(await client.tokens.scopes(apiToken)).toContain('settings.read')
     expect((await client.connectionInfo.oneAgent()).tenantUuid).toBe('abc12345')
@@ -48,14 +48,14 @@ describe('the watch over a tenant', () => {
     ])
   })
 
-  it('names a change once, however often it is asked for', async () => {
+  it('names a change once, however often it is requested', async () => {
     const { client, watch } = watched()
     await client.tokens.createForActiveGate('dynakube')
     await client.tokens.createForActiveGate('dynakube')
     expect(watch.changes).toHaveLength(1)
   })
 
-  it('goes on as if the cluster had been announced', async () => {
+  it('continues as if the cluster had been registered', async () => {
     const { client, simulator } = watched()
     expect(await client.settings.findCluster(CLUSTER)).toBeUndefined()
     await client.settings.createClusterSetting({ label: 'shop', clusterId: CLUSTER })
@@ -66,7 +66,7 @@ describe('the watch over a tenant', () => {
     expect(simulator.calls().map(({ path }) => path)).toEqual([expect.stringContaining('scope=environment')])
   })
 
-  it('finds a cluster that the tenant knows, although it would be announced once more', async () => {
+  it('finds a cluster that the tenant knows, although it would be registered again', async () => {
     const { client, simulator } = watched()
     const known = createTenantClient({
       apiUrl: `https://${HOST}/api`,
@@ -89,7 +89,7 @@ describe('the watch over a tenant', () => {
     expect(simulator.calls()).toEqual([])
   })
 
-  it('remembers who wants to be asked later', async () => {
+  it('records tenants that are unavailable', async () => {
     const { watch } = watched()
     const statuses = [503, 200]
     const sender = watch.over({

@@ -6,7 +6,7 @@ import { KNOWN_AFTER_APPLY } from '@reeve/plan'
 import { KUBERNETES_SCHEMA } from '../tenant/client/settings-objects.ts'
 import { foresee, isQuestion, type TenantChange } from './tenant-changes.ts'
 
-/** A request that is neither a question nor a change that a plan knows of. It was not sent. */
+/** A request that is neither a read nor a known change. It was not sent. */
 class UnforeseenRequestError extends Error {
   readonly code = 'PLAN_UNFORESEEN_REQUEST'
   override readonly name = 'UnforeseenRequestError'
@@ -16,13 +16,13 @@ class UnforeseenRequestError extends Error {
   }
 }
 
-/** Come back later. */
+/** Retry later. */
 const UNAVAILABLE: readonly number[] = [429, 503]
 
 /**
  * Watches over all requests of a plan.
  *
- * *Guarantees*: whatever is behind the senders it made receives questions only.
+ * *Guarantees*: only reads reach the senders behind it.
  *
  * @example
  * const watch = new TenantWatch()
@@ -44,7 +44,7 @@ export class TenantWatch {
     return this.#unavailable
   }
 
-  /** A sender that passes questions on to `sender`, and nothing else. */
+  /** A sender that passes only reads on to `sender`. */
   over(sender: Sender): Sender {
     return { send: (request) => this.#send(sender, request), close: () => sender.close() }
   }
@@ -53,7 +53,7 @@ export class TenantWatch {
     if (!isQuestion(request)) return this.#foreseen(request)
     const { url } = request
     if (isAboutAnnounced(url)) {
-      // Nothing is set yet for what does not exist yet; what holds for the tenant will hold for it.
+      // An entity that does not exist yet has no settings; those of the tenant apply to it.
       if (!url.pathname.endsWith('/effectiveValues')) return jsonResponse(url, 200, { items: [], totalCount: 0 })
       const asked = new URL(url)
       asked.searchParams.set('scope', 'environment')
@@ -65,7 +65,7 @@ export class TenantWatch {
       : this.#ask(sender, request)
   }
 
-  /** The tenant may know a cluster that is announced once more. */
+  /** The tenant may know a cluster that is registered again. */
   async #findAnnounced(sender: Sender, request: OutboundRequest, label: string): Promise<OutboundResponse> {
     const response = await this.#ask(sender, request)
     if (response.status !== 200) return response

@@ -2,7 +2,7 @@
 import { networkInterfaces } from 'node:os'
 import type { ServerAddress } from '@reeve/runtime/manager'
 
-/** The port of a text, or `fallback` when it is none. */
+/** The port of a text, or `fallback` if it is invalid. */
 export function portOf(text: string | undefined, fallback: number): number {
   const isPort = /^\d{1,5}$/.test(text ?? '') && Number(text) <= 65_535
   return isPort ? Number(text) : fallback
@@ -19,7 +19,7 @@ export function bindAddress(text: string | undefined, fallbackPort: number): Ser
   return { host: bracketed || plain || everyHost(), port: portOf(port, fallbackPort) }
 }
 
-/** `::` takes IPv4 as well, but cannot be had on a machine without IPv6. */
+/** `::` accepts IPv4 as well, but does not exist on a machine without IPv6. */
 export function everyHost(): string {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   return addresses.some(({ family }) => family === 'IPv6') ? '::' : '0.0.0.0'

@@ -77,7 +77,7 @@ it('waits for the Secret, then the files equal it, and nothing else of it is wri
   expect((await stat(join(directory, 'tls.key'))).mode & 0o077).toBe(0)
 })
 
-it('follows changes, and leaves the files alone when nothing changes or the Secret is broken', async () => {
+it('follows changes, and does not touch the files when nothing changes or the Secret is broken', async () => {
   const [one, two] = await Promise.all([issue(), issue()])
   store(one)
   start()
@@ -91,7 +91,7 @@ it('follows changes, and leaves the files alone when nothing changes or the Secr
   expect(lines.filter((line) => line.startsWith('wrote'))).toHaveLength(2)
 })
 
-it('says so when the certificate ends within six hours, and uses it all the same', async () => {
+it('warns when the certificate expires within six hours, and still uses it', async () => {
   const pair = await issue(5 * HOUR_MS)
   store(pair)
   start()

@@ -17,11 +17,11 @@ export interface CertificateFiles {
 
 /** Options of {@link CertificateFilesFromSecret}. */
 export interface CertificateFilesOptions {
-  /** Between two looks at the Secret: soon enough for one that somebody deleted and the operator made anew. @default 60_000 */
+  /** Interval at which the Secret is read: short enough for one that was deleted and recreated. @default 60_000 */
   readonly recheckMs?: number
   /**
    * How long a changed certificate is left unused: the operator makes a new authority known before the Secret changes,
-   * and API servers need a moment to hear of it.
+   * and API servers need a moment to see it.
    * @default 5_000
    */
   readonly settleMs?: number
@@ -38,7 +38,7 @@ const MIN_VALIDITY_MS = 6 * 3_600_000
 
 /**
  * *Guarantees*: the files hold exactly what the Secret does; they are written only when that differs; a missing or
- * broken Secret leaves them as they are. Never fails: whoever needs the files waits for them.
+ * broken Secret does not change them. Never fails: users of the files wait for them.
  *
  * @example
  * manager.add(new CertificateFilesFromSecret(client, 'dynatrace', files), new FileCertificates(paths), server)
@@ -96,7 +96,7 @@ export class CertificateFilesFromSecret implements Runnable {
     this.#lastProblem = problem
   }
 
-  /** Answers with when the certificate in the files expires. */
+  /** Returns when the certificate in the files expires. */
   async #copy(signal: AbortSignal): Promise<number> {
     const current = await this.#readFiles()
     let wanted = await this.#readSecret(signal)
@@ -129,7 +129,7 @@ export class CertificateFilesFromSecret implements Runnable {
       const [certificateText, keyText] = await Promise.all([read(certificate), read(privateKey)])
       return { certificate: certificateText, privateKey: keyText }
     } catch {
-      // Missing at the first start; whatever else is wrong shows when they are written.
+      // Missing at the first start; other errors show when they are written.
       return undefined
     }
   }
@@ -143,14 +143,14 @@ interface Pair {
 const isSame = (one: Pair | undefined, other: Pair) =>
   one?.certificate === other.certificate && one.privateKey === other.privateKey
 
-/** Whoever reads the file at the same time sees the old or the new content, never a part. */
+/** A concurrent reader sees the old or the new content, never a part. */
 async function replaceFile(path: string, content: string, mode: number): Promise<void> {
   const draft = `${path}.new`
   await writeFile(draft, content, { mode })
   await rename(draft, path)
 }
 
-/** 0 for what is no certificate: that has always expired. */
+/** 0 for an invalid certificate: it counts as expired. */
 function expiryOf(pem: string): number {
   try {
     return parseCertificates(pem)[0]?.expiresMs ?? 0

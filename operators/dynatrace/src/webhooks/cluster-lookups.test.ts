@@ -11,7 +11,7 @@ import { validationPath, validationRoutes } from './validate.ts'
 
 type Response = { readonly status: number; readonly body: object } | 'silence'
 
-/** A cluster that answers by path; what it does not know is not found. */
+/** A cluster that responds by path; other paths are not found. */
 function setUp(answers: Readonly<Record<string, Response>>, everything?: Response) {
   const clock = new SimulatedClock()
   const asked: string[] = []
@@ -69,7 +69,7 @@ describe('look-ups', () => {
     await expect(clock.runToCompletion(readSecret('locked'))).rejects.toMatchObject({ status: 403 })
   })
 
-  it('list once what several rules ask for', async () => {
+  it('list once what several rules need', async () => {
     const { clock, asked, lookups } = setUp({
       [DYNAKUBES]: listOf(dynakube()),
       '/api/v1/namespaces': listOf(
@@ -113,7 +113,7 @@ describe('with an API server that is silent', () => {
     },
   }
 
-  it('a review is answered well within the time-out, and says what could not be found out', async () => {
+  it('a review is completed well within the timeout, and reports what could not be checked', async () => {
     const { clock, warnings, lookups } = setUp({}, 'silence')
     const router = new WebhookRouter(
       validationRoutes((_, signal) => lookups(signal)),

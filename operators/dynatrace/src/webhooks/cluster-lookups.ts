@@ -1,4 +1,4 @@
-/** What rules look up, read from the API server: never from a cache, because admission decides on what is. */
+/** What rules look up, read from the API server: never from a cache, because admission needs the current state. */
 import { isNotFound, type KubeClient, Namespaces, Secrets } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import type { IgnoredNamespacePatterns } from '../api/ignored-namespaces.ts'
@@ -7,8 +7,8 @@ import type { Modules } from '../api/validation/modules.ts'
 import type { Lookups } from '../api/validation/rule.ts'
 
 /**
- * What one look-up may take, retries included. Rules look up at the same time, so that a review is answered in time
- * (the API server waits 10 s by default) even when nothing else answers.
+ * What one look-up may take, retries included. Rules look up at the same time, so that a review completes in time
+ * (the API server waits 10 s by default) even if nothing responds.
  */
 const LOOKUP_TIMEOUT_MS = 3_000
 
@@ -23,7 +23,7 @@ export interface ClusterLookupsOptions {
 }
 
 /**
- * Look-ups for the review of one object in `namespace`. What several rules ask for is read once.
+ * Look-ups for the review of one object in `namespace`. What several rules need is read once.
  *
  * *Errors*: each look-up rejects with the client's error, which is logged, or with the reason of `signal`.
  */
@@ -33,7 +33,7 @@ export function clusterLookups(
   signal: AbortSignal,
 ): Lookups {
   const request = { signal, timeoutMs: LOOKUP_TIMEOUT_MS }
-  // All at once instead of in pages: the deadline is for the whole.
+  // In one request instead of pages: the deadline is for the whole.
   const whole = { ...request, limit: 0 }
   const attempt = async <T>(what: string, read: () => Promise<T>): Promise<T> => {
     try {

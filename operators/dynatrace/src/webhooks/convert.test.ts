@@ -11,7 +11,7 @@ const dynakube = (version: string) => ({
 async function review(desiredAPIVersion: string, ...objects: object[]) {
   const request = { uid: 'uid-1', desiredAPIVersion, objects }
   const body = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', request }
-  // The answer is JSON whose shape the tests say themselves.
+  // The response is JSON; the tests know its shape.
   return (await convertRoute().respond(body, new AbortController().signal)) as {
     readonly response: { readonly uid: string; readonly result: object; readonly convertedObjects: readonly object[] }
   }

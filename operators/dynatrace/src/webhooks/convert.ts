@@ -9,7 +9,7 @@ import { EdgeConnectCrd } from '../api/edgeconnect/edgeconnect-crd.ts'
 /** Where the API server sends ConversionReviews. */
 export const CONVERT_PATH = '/convert'
 
-/** Answers ConversionReviews for DynaKubes and EdgeConnects. */
+/** Responds to ConversionReviews for DynaKubes and EdgeConnects. */
 export function convertRoute(): WebhookRoute {
   return conversionWebhook(CONVERT_PATH, [
     between(DynaKubeCrd, convertDynaKube),
@@ -17,7 +17,7 @@ export function convertRoute(): WebhookRoute {
   ])
 }
 
-/** The API server never asks for the version that an object has: who does is mistaken and should learn of it. */
+/** The API server never requests the version that an object has: such a request is a bug and gets an error. */
 function between({ group, kind }: { readonly group: string; readonly kind: string }, convert: Convert): KindConversion {
   return {
     group,

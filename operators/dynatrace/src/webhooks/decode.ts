@@ -1,4 +1,4 @@
-/** Finds what no rule can work with: what the API server never sends, and numbers that its schema lets through. */
+/** Finds values that no rule can handle: those that the API server never sends, and numbers that its schema accepts. */
 import { type AnyCrd, objectSchema, type Problem, type StructuralSchema } from '@reeve/crd'
 import { isRecord, ownValue, type UnknownObject } from '@reeve/kube'
 import { decodingProblems } from '../api/validation/decoding-problems.ts'
@@ -6,7 +6,7 @@ import { quantityProblems } from '../api/validation/quantity-problems.ts'
 
 /**
  * Lists the problems of an object; empty when it can be worked with. Of what was stored before, `isStored`, fields may be
- * missing that the schema has come to require since.
+ * missing that a newer schema requires.
  */
 export type UnreadableParts = (object: UnknownObject, isStored?: boolean) => readonly Problem[]
 
@@ -37,7 +37,7 @@ interface Check {
   readonly isStored: boolean
 }
 
-/** An unknown field is no obstacle to reading the rest, nor is a null, which counts as absent. */
+/** An unknown field does not prevent reading the rest, nor does a null, which counts as absent. */
 function checkTypes(schema: StructuralSchema, value: unknown, field: string, check: Check): void {
   if (value === undefined || value === null || schema['x-kubernetes-int-or-string']) return
   if (!hasType(schema.type, value)) {
@@ -86,7 +86,7 @@ function hasType(type: StructuralSchema['type'], value: unknown): boolean {
  * withoutNulls({ spec: { proxy: null, args: [null] } }) // { spec: { args: [null] } }
  */
 export function withoutNulls<T>(value: T): T {
-  // Members of objects go and nothing else changes.
+  // Only members of objects are removed.
   return dropNulls(value) as T
 }
 

@@ -28,7 +28,7 @@ export interface WebhookServerSetup {
   readonly modules: Modules
   readonly address: ServerAddress
   /**
-   * The certificate: copied into the files from the Secret that the operator keeps, or put there by somebody else, such
+   * The certificate: copied into the files from the Secret that the operator manages, or provided by another tool, such
    * as a mounted Secret of cert-manager or of the Operator Lifecycle Manager.
    */
   readonly certificates: {
@@ -48,7 +48,7 @@ export interface WebhookServerSetup {
   }
   readonly healthAddress?: ServerAddress
   readonly metricsAddress?: ServerAddress
-  /** How long to go on serving after the stop signal. @default 0 */
+  /** How long to keep serving after the stop signal. @default 0 */
   readonly lameDuckMs?: number
   readonly metrics?: MetricsRegistry
   readonly logger?: Logger
@@ -64,7 +64,7 @@ export interface DynatraceWebhooks {
 /** Legacy probes come over TLS, to this path. */
 const LIVENESS_PATH = '/livez'
 
-/** How often the files are looked at. */
+/** How often the files are read. */
 const FILE_INTERVAL_MS = 2_000
 
 /** How long to wait for the first certificate before the process ends, and is started again. */

@@ -41,7 +41,7 @@ async function review({ version, answers = lookups(), ...request }: Review): Pro
       ...request,
     },
   }
-  // The answer is JSON whose shape the tests say themselves.
+  // The response is JSON; the tests know its shape.
   const { response } = (await router.handle(validationPath(own, kind), structuredClone(body))) as {
     readonly response: Response
   }
@@ -89,7 +89,7 @@ describe('patterns of ignored namespaces', () => {
     ])
   })
 
-  it('are no reason to refuse when they cannot be read: they ignore nothing', async () => {
+  it('do not cause a rejection when they are invalid: they ignore nothing', async () => {
     expect(await review({ object: flagged('["(", "^a$"]') })).toMatchObject({ allowed: true })
   })
 })
@@ -199,7 +199,7 @@ describe('an update', () => {
     })
   })
 
-  it('of labels alone is judged like any other', async () => {
+  it('of only labels is validated like any other', async () => {
     const invalid = dynakube({ apiUrl: placeholder })
     const labelled = { ...invalid, metadata: { ...invalid.metadata, labels: { team: 'a' } } }
     expect(await review({ object: labelled, oldObject: invalid, operation: 'UPDATE' })).toMatchObject({
@@ -207,13 +207,13 @@ describe('an update', () => {
     })
   })
 
-  it('of an object on its way out passes, so that its finalizers can go', async () => {
+  it('of an object being deleted is allowed, so that finalizers can be removed', async () => {
     const invalid = dynakube({ apiUrl: placeholder })
     const leaving = { ...invalid, metadata: { ...invalid.metadata, deletionTimestamp: '2030-01-01T00:00:00Z' } }
     expect(await review({ object: leaving, oldObject: leaving, operation: 'UPDATE' })).toMatchObject({ allowed: true })
   })
 
-  it('of an EdgeConnect does not look at what was before', async () => {
+  it('of an EdgeConnect does not use the old object', async () => {
     const object = edgeConnect({ apiServer: 'other.apps.dynatrace.com' })
     expect(await review({ object, oldObject: edgeConnect(), operation: 'UPDATE' })).toMatchObject({ allowed: true })
   })
@@ -247,7 +247,7 @@ describe('what cannot be read', () => {
     ['a list for an object', dynakube({ oneAgent: [] as never }), 'spec.oneAgent'],
     ['a text for a list', dynakube({ activeGate: { capabilities: 'routing' as never } }), 'capabilities'],
     [
-      'an annotation that is no text',
+      'an annotation that is not a string',
       { ...dynakube(), metadata: { name: 'dk', annotations: { a: 1 } } },
       'annotations[a]',
     ],
@@ -279,8 +279,8 @@ describe('what cannot be read', () => {
   })
 })
 
-describe('without an answer from the cluster', () => {
-  it('what depends on other objects passes, and what needs the answer says so', async () => {
+describe('without a response of the cluster', () => {
+  it('rules that depend on other objects pass, and those that require them deny', async () => {
     const agent = { cloudNativeFullStack: {} }
     expect(await review({ object: dynakube({ oneAgent: agent }), answers: unreachable() })).toMatchObject({
       allowed: true,

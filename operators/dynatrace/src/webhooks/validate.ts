@@ -17,7 +17,7 @@ import { denialText, type Lookups, type RuleFinding } from '../api/validation/ru
 import { type Judgement, judgeDynaKube, judgeEdgeConnect } from '../api/validation/validate.ts'
 import { type UnreadableParts, unreadableParts, withoutNulls } from './decode.ts'
 
-/** Makes the look-ups for one review. */
+/** Creates the look-ups for one review. */
 export type LookupsForReview = (namespace: string, signal: AbortSignal) => Lookups
 
 interface ValidatedKind {
@@ -67,7 +67,7 @@ async function review(
   const { oldObject, operation, subResource, namespace = '', name } = request
   const object = withoutNulls(request.object)
   if (object === undefined || operation === 'DELETE' || (subResource ?? '') !== '') return allow()
-  // Whatever is wrong with it, it is on its way out: refusing to let its finalizers go would keep it for ever.
+  // It is being deleted: a denial would prevent the removal of its finalizers and keep it forever.
   if (object.metadata.deletionTimestamp !== undefined) return allow()
   const problems = [...unreadable(object), ...(oldObject ? unreadable(oldObject, true) : [])]
   if (problems.length > 0) return undecodable(crd, problems)

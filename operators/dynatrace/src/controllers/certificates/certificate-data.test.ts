@@ -38,7 +38,7 @@ describe('a renewal', () => {
     expect(await later(data, 7 * DAY_MS - 12 * HOUR_MS)).toEqual({ data, renewed: 'nothing', wasUsable: true })
   })
 
-  it('replaces the server certificate alone 12 hours before its end', async () => {
+  it('replaces only the server certificate 12 hours before it expires', async () => {
     const { data } = await first()
     const { data: next, renewed } = await later(data, 6 * DAY_MS + 22 * HOUR_MS)
     expect(renewed).toBe('serving')

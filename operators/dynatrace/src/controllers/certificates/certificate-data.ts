@@ -1,4 +1,4 @@
-/** What the Secret of the webhook's certificates holds, and what of it has to be renewed. */
+/** What the Secret of the webhook's certificates contains, and what must be renewed. */
 import {
   type CertificateProfile,
   coversHosts,
@@ -33,12 +33,12 @@ export interface Renewal {
   readonly data: CertificateData
   /** A new authority always comes with a new serving certificate. */
   readonly renewed: 'authority' | 'serving' | 'nothing'
-  /** Whether what the Secret held before is still accepted by clients that trust its authorities. */
+  /** Whether the previous content of the Secret is still accepted by clients that trust its authorities. */
   readonly wasUsable: boolean
 }
 
 /**
- * Renews what is missing, does not parse, does not fit together or ends soon; keeps the rest as it is.
+ * Renews what is missing, does not parse, does not match or expires soon; keeps the rest.
  *
  * *Guarantee*: the authority before the present one stays in `ca.crt.old`, so that servers which still show a
  * certificate of its making can be trusted.
@@ -114,7 +114,7 @@ function profileOf(host: string, keyUsages: readonly KeyUsage[]): CertificatePro
 
 const isDue = ({ expiresMs }: ParsedCertificate, nowMs: number) => nowMs > expiresMs - CERTIFICATE_TIMES.renewBeforeMs
 
-/** A certificate with the key that belongs to it, as the Secret has them; undefined when they are no such pair. */
+/** A certificate with the key that belongs to it, from the Secret; undefined if they do not match. */
 function pairOf(pem = '', key = '') {
   const certificate = parseFirst(pem)
   try {

@@ -36,8 +36,8 @@ const CRD_TARGET = `CustomResourceDefinition ${DynaKubeCrd.name}`
 /**
  * One reconcile, from any state; it writes nothing if everything is as desired.
  *
- * *Guarantees*: as long as what the Secret holds is accepted by anybody, a new authority is made known to the API
- * server before a certificate of it can be served; a crash in between leaves both working. Where there is nothing to
+ * *Guarantees*: as long as the content of the Secret is accepted by any client, a new authority is published to the API
+ * server before a certificate of it can be served; after a crash in between both are valid. Where there is nothing to
  * lose the Secret comes first, because the webhook server waits for it.
  *
  * *Errors*: {@link CaBundleError} when the CRD of DynaKubes is missing or a bundle cannot be written. Missing webhook

@@ -1,4 +1,4 @@
-/** Whether the installed CRDs are those of this operator: Helm leaves CRDs alone when it upgrades a release. */
+/** Whether the installed CRDs are those of this operator: Helm does not upgrade CRDs. */
 import { type Clock, CustomResourceDefinitions, type KubeClient, type KubeObject } from '@reeve/kube'
 import type { ReconcileRequest } from '@reeve/runtime/controller'
 import type { EventRecorder } from '@reeve/runtime/events'
@@ -9,7 +9,7 @@ export const CRD_VERSION_LABEL = 'app.kubernetes.io/version'
 /** The reason of the event about CRDs of another release. */
 const CRD_VERSION_MISMATCH = 'CRDVersionMismatch'
 
-/** How long a version that was read is believed: CRDs rarely change without the operator. */
+/** How long a version that was read is cached: CRDs rarely change without the operator. */
 const BELIEVED_MS = 5 * 60_000
 
 /** The version of the CRD, or that of the operator, is unknown. */
@@ -31,7 +31,7 @@ export function compareCrdVersions(
   installed: string | undefined,
   expected: string | undefined,
 ): string | undefined {
-  if (!expected) throw new CrdVersionError('APP_VERSION is not set: say of which release this operator is')
+  if (!expected) throw new CrdVersionError('APP_VERSION is not set: set it to the release of this operator')
   if (!installed) {
     throw new CrdVersionError(
       `CustomResourceDefinition ${name} has no label ${CRD_VERSION_LABEL}; install the CRDs of ${expected}`,
@@ -59,7 +59,7 @@ export class CrdVersionCheck {
   }
 
   /**
-   * Reports CRDs of another release as an event on `object`, and lets the reconcile go on.
+   * Reports CRDs of another release as an event on `object`, and continues the reconcile.
    *
    * *Errors*: {@link CrdVersionError} when versions cannot be compared; the reconcile has to end with it.
    *
@@ -95,7 +95,7 @@ export class CrdVersionCheck {
     try {
       const { metadata } = await client.get(CustomResourceDefinitions, { name }, { signal, metadataOnly: true })
       const version = metadata.labels?.[CRD_VERSION_LABEL]
-      // A missing label is not cached: the user is asked to add it.
+      // A missing label is not cached: the user should add it.
       if (version) this.#read = { version, atMs: clock.now() }
       return version
     } catch (cause) {

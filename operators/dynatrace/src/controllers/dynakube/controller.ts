@@ -43,7 +43,7 @@ const CONCURRENCY = 4
 
 /**
  * The controller. Secrets and ConfigMaps of users that a DynaKube names are watched as well: a corrected token is
- * noticed at once.
+ * noticed immediately.
  *
  * *Guarantees*: a reconcile may be cut after any write and run again; an unchanged DynaKube in an unchanged tenant costs
  * no request to the cluster, but for two lists when it asks for Istio, and none to the tenant within the request
@@ -103,7 +103,7 @@ function referringTo(
     .map(({ metadata: { name } }) => ({ namespace, name }))
 }
 
-/** Which DynaKube is concerned may have gone while no operator was running, and left everything behind. */
+/** The DynaKube may have been deleted while no operator was running, and left its objects behind. */
 function concerning(inScope: { readonly namespace?: string }, patterns: IgnoredNamespacePatterns) {
   return ({ metadata }: Stored<KubeObject>, cache: CacheReader): readonly ObjectKey[] => {
     const { name, labels = {} } = metadata

@@ -16,7 +16,7 @@ export interface OperatorFacts {
 
 /** Settings of the operator that change which scopes tokens need. */
 export interface ScopeSettings {
-  /** Whether the operator reports nodes that go away. */
+  /** Whether the operator reports nodes that are removed. */
   readonly detectsHostAvailability: boolean
 }
 

@@ -28,7 +28,7 @@ export type WithStatus = DynaKube & { readonly status: DynaKubeStatus }
 
 /** The input of functions that render parts of objects. */
 export interface RenderInput {
-  /** With the status as far as it is known. */
+  /** With the status reported so far. */
   readonly dynakube: WithStatus
   readonly operator: OperatorFacts
 }

@@ -12,7 +12,7 @@ import { reporterOf } from './testing/reporter.ts'
 const clock = { now: () => Date.UTC(2026, 0, 1) }
 const addresses = ['10.96.0.7', 'fd00::7']
 
-/** The context of a DynaKube without Secrets, in which certificates are made by the given function. */
+/** The context of a DynaKube without Secrets, with this function that generates certificates. */
 function contextWith(spec: Partial<DynaKubeSpec>, make: MakeCertificate): DynaKubeContext {
   const status = { ...KNOWN_STATUS, activeGate: { ...KNOWN_STATUS.activeGate, serviceIPs: addresses } }
   const { primary } = renderInput(spec, { status })

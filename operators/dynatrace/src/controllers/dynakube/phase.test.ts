@@ -6,7 +6,7 @@ import { dynakube } from '../../api/testing/build.ts'
 import { COMPONENTS } from './components.ts'
 import type { DynaKubeDependencies } from './dependencies.ts'
 
-/** Only what the phase looks at. */
+/** Only the fields that the phase uses. */
 type Workload = Partial<Pick<DaemonSet & Deployment & StatefulSet, 'spec' | 'status'>> & {
   readonly generation?: number
   readonly deletionTimestamp?: string
@@ -48,7 +48,7 @@ describe('the phase', () => {
     expect(phase(agent, { 'dk-oneagent': daemons(3, 3) })).toBe('Running')
   })
 
-  it('follows log agents of their own, and collectors of node configurations', () => {
+  it('follows separate log agents, and collectors of node configurations', () => {
     const logs: Partial<DynaKubeSpec> = { logMonitoring: {} }
     expect(phase(logs, {})).toBe('Deploying')
     expect(phase(logs, { 'dk-logmonitoring': daemons(3, 2) })).toBe('Deploying')
@@ -71,7 +71,7 @@ describe('the phase', () => {
     expect(phase(spec, { ...gateways, 'dk-sql-ext-exec-oracle': executor(2) })).toBe('Running')
   })
 
-  it('does not wait for executors of databases that are no longer asked for', () => {
+  it('does not wait for executors of databases that are no longer declared', () => {
     const leaving = { generation: 2, spec: { replicas: 1 }, status: { observedGeneration: 1 } } as Workload
     const live = { 'dk-activegate': set(1, 1), 'dk-sql-ext-exec-oracle': leaving }
     expect(phase(gateway, live)).toBe('Running')
@@ -83,7 +83,7 @@ describe('the phase', () => {
     expect(phase(spec, { 'dk-activegate': set(1, 1), 'dk-sql-ext-exec-oracle': leaving })).toBe('Running')
   })
 
-  it('does not wait for collectors of telemetry alone', () => {
+  it('does not wait for collectors of only telemetry', () => {
     expect(phase({ telemetryIngest: {} }, {})).toBe('Running')
     expect(phase({ extensions: { prometheus: {} } }, { 'dk-activegate': set(1, 1) })).toBe('Deploying')
   })

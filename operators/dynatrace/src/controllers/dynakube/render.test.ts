@@ -18,7 +18,7 @@ import { renderInput } from './testing/render-input.ts'
 const agents: Partial<DynaKubeSpec> = { oneAgent: { hostMonitoring: {} } }
 
 describe('a component', () => {
-  it('is left as it is while something that its pods read cannot be worked out', () => {
+  it('is not changed while a file of its pods cannot be rendered', () => {
     const proxyUrl = 'http://user:pa%ss@proxy'
     const input = renderInput({ ...agents, proxy: { value: proxyUrl } }, { facts: { proxyUrl } })
     const rendered = renderDynaKube(input)

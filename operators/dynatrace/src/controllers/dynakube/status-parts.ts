@@ -20,7 +20,7 @@ export function updateActiveGate(
   if (isChange(activeGate, change)) reporter.update({ activeGate: unlessEmpty({ ...activeGate, ...change }) })
 }
 
-/** Removes a part without members: the status of a disabled feature looks as if it had never been enabled. */
+/** Removes a part without members: the status of a disabled feature is the same as if it had never been enabled. */
 function unlessEmpty<T extends object>(part: T): T | undefined {
   return Object.values(part).every((value) => value === undefined) ? undefined : part
 }

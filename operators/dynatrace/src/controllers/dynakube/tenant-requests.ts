@@ -1,11 +1,11 @@
-/** When the tenant is asked, and how its errors are reported. */
+/** When the tenant is called, and how its errors are reported. */
 import { apiRequestThresholdMs } from '../../api/dynakube/tenant-facts.ts'
 import { dynatraceApiMessage, REASONS } from './conditions/reasons.ts'
 import type { DynaKubeContext } from './dynakube-component.ts'
 
 /**
- * Whether the tenant may be asked again for what a condition reports: it was never asked, the last request failed, or
- * the request threshold has passed. A missing scope counts as an answer.
+ * Whether the tenant may be called again for what a condition reports: it was never called, the last call failed, or
+ * the request threshold has passed. A missing scope counts as a response.
  */
 export function isOutdated({ reporter, clock }: Pick<DynaKubeContext, 'reporter' | 'clock'>, type: string): boolean {
   const condition = reporter.condition(type)

@@ -25,7 +25,7 @@ export function isOnEveryNode(name: string, dynakube: DynaKube, cache: CacheRead
   return set !== undefined && currentNumberScheduled <= numberReady
 }
 
-/** Whether a Deployment has what it asks for; one that is being deleted counts as ready, its successor does not. */
+/** Whether a Deployment has its desired replicas; one that is being deleted counts as ready, its successor does not. */
 export function isExecutorReady(name: string, dynakube: DynaKube, cache: CacheReader): boolean {
   const { metadata, spec, status } = live(Deployments, name, dynakube, cache) ?? {}
   if (metadata === undefined) return false

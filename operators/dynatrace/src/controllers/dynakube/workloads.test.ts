@@ -29,7 +29,7 @@ const EVERYTHING: Partial<DynaKubeSpec> = {
     logMonitoring: { ...image, labels },
   },
 }
-/** Where logs have an agent of their own. */
+/** With a separate log agent. */
 const LOGS: Partial<DynaKubeSpec> = {
   customPullSecret: 'mine',
   logMonitoring: {},
@@ -56,7 +56,7 @@ const NAMES = [
   'dk-otel-collector',
   'dk-sql-ext-exec-db',
 ]
-/** Their labels have a version of their own. */
+/** Their labels have their own version. */
 const APPS = ['dk-oneagent', 'dk-activegate', 'dk-extension-controller', 'dk-otel-collector', 'dk-sql-ext-exec-db']
 
 describe('workloads', () => {
@@ -91,7 +91,7 @@ describe('workloads', () => {
   })
 
   it.each(NAMES.filter((name) => name !== 'dk-oneagent'))(
-    '%s carries labels of the user, but not in place of its own',
+    '%s has labels of the user, but not in place of its own',
     (name) => {
       const own = ALL.get(name)?.spec?.selector?.matchLabels?.[NAME]
       const carried = ALL.get(name)?.spec?.template?.metadata?.labels

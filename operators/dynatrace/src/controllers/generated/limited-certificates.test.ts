@@ -5,7 +5,7 @@ const clock = { now: () => 0 }
 const subject = (commonName: string) => ({ commonName, hosts: [], addresses: [] })
 const pair = { certificate: 'certificate', privateKey: 'key' }
 
-/** Makes certificates when told to. */
+/** Creates certificates when the test says so. */
 function maker() {
   const begun: string[] = []
   const endings: PromiseWithResolvers<typeof pair>[] = []
@@ -19,10 +19,10 @@ function maker() {
   return { begun, endings, make }
 }
 
-/** Lets everything run that waits for nothing. */
+/** Runs everything that is not waiting. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-it('makes two certificates at once, and the next when one is made or fails', async () => {
+it('generates two certificates concurrently, and the next when one is done or fails', async () => {
   const { begun, endings, make } = maker()
   const made = ['a', 'b', 'c', 'd'].map((name) => make(name))
   await settled()

@@ -4,8 +4,8 @@ import { Semaphore } from '@reeve/runtime/webhooks'
 import type { KeyPair, MakeCertificate, SelfSignedSubject } from './self-signed.ts'
 
 /**
- * How many certificates are made at once. A key takes a thread of the four that Node.js has for reading files and for
- * names of hosts as well: a leader that cannot read its credentials for seconds would lose its lease.
+ * How many certificates are generated concurrently. A key takes a thread of the four that Node.js has for reading files
+ * and for names of hosts as well: a leader that cannot read its credentials for seconds would lose its lease.
  */
 const MAX_CONCURRENT = 2
 
@@ -13,7 +13,7 @@ const MAX_CONCURRENT = 2
 const MAX_WAITING = 100
 
 /**
- * Lets few certificates be made at once; the others wait for their turn.
+ * Limits how many certificates are generated concurrently; the others wait.
  *
  * *Errors*: those of `make`; the reason of the signal while waiting.
  *

@@ -1,4 +1,4 @@
-/** Reports to a tenant that a host goes away on purpose, so that no alert is raised. */
+/** Reports to a tenant that a host is removed on purpose, so that no alert is raised. */
 import type { Clock } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import { proxyUrl } from '../../api/dynakube/proxy.ts'

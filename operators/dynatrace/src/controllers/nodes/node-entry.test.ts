@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatEntry, parseEntry } from './node-entry.ts'
 
-describe('what is remembered of a node', () => {
+describe('what is recorded about a node', () => {
   it('is written as other releases read it', () => {
     expect(formatEntry({ seenMs: Date.UTC(2030, 0, 2, 3, 4, 5), ip: '10.0.0.1', instance: 'dynakube' })).toBe(
       '{"seen":"2030-01-02T03:04:05Z","marked":"0001-01-01T00:00:00Z","ip":"10.0.0.1","instance":"dynakube"}',
@@ -24,7 +24,7 @@ describe('what is remembered of a node', () => {
     expect(parseEntry(text)).toBeUndefined()
   })
 
-  it('was never seen nor marked when its times are none', () => {
+  it('was never seen nor marked when it has no times', () => {
     expect(parseEntry('{"seen":7,"marked":"soon","ip":{}}')).toEqual({ seenMs: 0, ip: '', instance: '' })
   })
 

@@ -1,8 +1,8 @@
-/** What is remembered of a node, and its form in the ConfigMap: one that other releases of the operator read, too. */
+/** What is recorded about a node, and its format in the ConfigMap: one that other releases of the operator read, too. */
 import { isRecord } from '@reeve/kube'
 import { formatTime } from '@reeve/runtime'
 
-/** What is needed about a node once it is gone. */
+/** What is needed about a node after it was removed. */
 export interface NodeEntry {
   /** When it was last known to be there. */
   readonly seenMs: number

@@ -1,4 +1,4 @@
-/** The ConfigMap in which nodes are remembered, so that one that vanished while no operator ran is still noticed. */
+/** The ConfigMap that records nodes, so that one that was removed while no operator ran is still noticed. */
 import {
   apiVersionOf,
   type ConfigMap,
@@ -17,7 +17,9 @@ export const NODE_CACHE = 'dynatrace-node-cache'
 /** The annotation that says when the table was last compared with the nodes of the cluster. */
 export const PRUNED_ANNOTATION = 'DTOperatorLastUpdated'
 
-/** The ConfigMap with changes on top. Entries are read one by one: there may be thousands, and most looks need one. */
+/**
+ * The ConfigMap with changes on top. Entries are read one by one: there may be thousands, and most reconciles need one.
+ */
 export class NodeTable {
   readonly #stored: Stored<ConfigMap> | undefined
   /** By node; `undefined` for one that goes. */

@@ -26,7 +26,7 @@ export function nodesController(options: NodesOptions): FunctionController<Node>
   }
 }
 
-/** Of a node only what says whether it takes pods: its images alone would be most of the operator's memory. */
+/** Only the fields of a node that say whether it takes pods: its images alone would be most of the operator's memory. */
 const keepScheduling: Transform = (object) => {
   const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp } = object.metadata
   const metadata = { name, uid, resourceVersion, creationTimestamp, ...(deletionTimestamp && { deletionTimestamp }) }

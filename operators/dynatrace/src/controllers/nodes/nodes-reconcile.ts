@@ -1,4 +1,4 @@
-/** What happens when something happened to a node: it is remembered, announced as going away, or forgotten. */
+/** Reconciles a node: it is recorded, reported as being removed, or dropped. */
 import { ConfigMaps, isAlreadyExists, isConflict, type Node, Nodes, ownValue, type Stored } from '@reeve/kube'
 import type { Reconcile, ReconcileRequest, ReconcileResult } from '@reeve/runtime/controller'
 import { controllerReference } from '@reeve/runtime/owner-references'
@@ -13,7 +13,7 @@ import { NODE_CACHE, NodeTable } from './node-table.ts'
 
 const MINUTE = 60_000
 
-/** When things happen to nodes that do not change. */
+/** Intervals for nodes that do not change. */
 const NODE_TIMING = Object.freeze({
   /**
    * How old `seen` gets before it is moved. All nodes move together, so that a cluster whose thousands of nodes each
@@ -28,7 +28,7 @@ const NODE_TIMING = Object.freeze({
   markMs: 60 * MINUTE,
 })
 
-/** How many lost nodes one look announces and forgets at most; the next one goes on. */
+/** How many lost nodes one reconcile reports and drops at most; the next one continues. */
 const MAX_FORGOTTEN_PER_PASS = 20
 
 /** Between two such comparisons, and after a conflict on the ConfigMap. */
@@ -50,15 +50,15 @@ export interface NodesOptions {
 /**
  * The reconcile function of nodes.
  *
- * *Guarantees*: a node that goes away is announced at least once, as long as its tenant responds eventually. The
- * event is sent before it is noted down: a crash in between sends it twice rather than never. What failed for one node
+ * *Guarantees*: a node that is removed is reported at least once, as long as its tenant responds eventually. The
+ * event is sent before it is recorded: a crash in between sends it twice rather than never. What failed for one node
  * does not undo what was done for others.
  */
 export function nodesReconcile(options: NodesOptions): Reconcile<Node> {
   return (request) => new NodesPass(options, request).run()
 }
 
-/** One look, caused by one node. */
+/** One reconcile, caused by one node. */
 class NodesPass {
   readonly #options: NodesOptions
   readonly #request: ReconcileRequest<Node>
@@ -105,7 +105,7 @@ class NodesPass {
     this.#table.set(name, { ...entry, markedMs: this.#nowMs })
   }
 
-  /** A node that is gone is announced if it was not, and if its DynaKube has not noticed yet; then it is forgotten. */
+  /** A removed node is reported if it was not yet, and if its DynaKube has not noticed; then it is dropped. */
   async #forget(name: string): Promise<void> {
     const entry = this.#table.entry(name)
     const agent = this.#agentOn(name)
@@ -115,12 +115,12 @@ class NodesPass {
     this.#table.remove(name)
   }
 
-  /** Whether the table says something else about the node than what is known, apart from a `seen` of late. */
+  /** Whether the table differs from the current state of the node, apart from a recent `seen`. */
   #isSurveyDue(node: Stored<Node> | undefined): boolean {
     if (node === undefined) return this.#table.isNew
     const { name } = node.metadata
     const agent = this.#agentOn(name)
-    // Without an address the host cannot be found later: there is nothing to remember.
+    // Without an address the host cannot be found later: nothing is recorded.
     if (agent === undefined || agent.ip === '') return this.#table.isNew
     const entry = this.#table.entry(name)
     return (
@@ -130,7 +130,7 @@ class NodesPass {
     )
   }
 
-  /** Brings the entries of all nodes up to date at once. */
+  /** Updates the entries of all nodes together. */
   #survey(): void {
     for (const { metadata } of this.#request.cache.list(Nodes)) {
       const agent = this.#agentOn(metadata.name)
@@ -159,10 +159,10 @@ class NodesPass {
       if (forgotten === MAX_FORGOTTEN_PER_PASS) this.#isUnfinished = true
       else if (silent.has(dynakube)) continue
       else if (await this.#attempt(() => this.#forget(name))) forgotten += 1
-      // Its other nodes would fail as well, and those of other DynaKubes have to get their turn.
+      // Its other nodes would fail as well, and those of other DynaKubes must be processed.
       else silent.add(dynakube)
     }
-    // Otherwise the next look prunes again.
+    // Otherwise the next reconcile prunes again.
     if (!this.#isUnfinished && this.#failures.length === 0) this.#table.prunedAt(this.#nowMs)
   }
 
@@ -184,7 +184,7 @@ class NodesPass {
     return undefined
   }
 
-  /** Keeps a failure for the end, so that the rest is done and stored; says whether there was none. */
+  /** Keeps a failure for the end, so that the rest is done and stored; returns whether there was none. */
   async #attempt(work: () => Promise<void>): Promise<boolean> {
     try {
       await work()

@@ -4,7 +4,7 @@ const INTERNAL = 'internal.operator.dynatrace.com/'
 
 /** On objects and pod templates; a changed value on a pod template restarts its pods. */
 export const ANNOTATIONS = {
-  /** Of the object as it is wanted. */
+  /** Of the desired object. */
   templateHash: `${INTERNAL}template-hash`,
   /** Of the volume claim templates, which cannot be changed. */
   claimsHash: `${INTERNAL}pvc-hash`,
@@ -21,7 +21,7 @@ export const ANNOTATIONS = {
   noProxy: `${INTERNAL}no-proxy`,
   /** The webhook injects a pod unless this says `false`. */
   inject: 'dynatrace.com/inject',
-  /** The webhook mounts file by file, as the pod has mounts of its own below. */
+  /** The webhook mounts file by file, because the pod has its own mounts below. */
   splitMounts: 'dynatrace.com/split-mounts',
 } as const
 

@@ -36,7 +36,7 @@ it('hashes raw bytes', () => {
   expect(rawHash('password123')).toBe('65206054')
 })
 
-it('has hashes that do not give the value away', () => {
+it('has hashes that do not reveal the value', () => {
   expect(secureHashOf('password123')).toBe('4a61f9cdf3d1802b')
   expect(secureHashOf('http://proxy:8080')).toBe('c22caa7c88414df4')
   expect(secureHashOf('proxy:3128')).toBe('7883a4805f44c093')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { imageOf, isImage } from './image.ts'
 
 describe('an image', () => {
-  it('is put together from its halves, and from others where one is missing', () => {
+  it('is composed of its parts, with defaults for missing ones', () => {
     expect(imageOf({ repository: 'a', tag: '1' })).toBe('a:1')
     expect(imageOf({ tag: '1' }, { repository: 'b', tag: '2' })).toBe('b:1')
   })

@@ -11,7 +11,7 @@ export interface ImageReference {
 }
 
 /**
- * When an image is pulled, as the user wants it; otherwise always, so that a tag that moves is noticed.
+ * When an image is pulled, as the user sets it; otherwise always, so that a tag that moves is noticed.
  *
  * @example
  * imagePullPolicy: pullPolicyOf(template?.imageRef?.pullPolicy)
@@ -25,7 +25,7 @@ export function imageOf(given: ImageReference | undefined, fallback: ImageRefere
 }
 
 /**
- * Whether an image is the wanted one, pinned by a digest or not. A common prefix is not enough: `agent:1.20` is
+ * Whether an image is the desired one, pinned by a digest or not. A common prefix is not enough: `agent:1.20` is
  * not `agent:1.2`.
  */
 export const isImage = (image: string | undefined, wanted: string): boolean =>

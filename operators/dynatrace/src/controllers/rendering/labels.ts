@@ -4,7 +4,7 @@
  */
 
 const NAME = 'app.kubernetes.io/name'
-/** The name of the resource that asked for an object. */
+/** The name of the resource that an object is rendered for. */
 export const CREATED_BY = 'app.kubernetes.io/created-by'
 const MANAGED_BY = 'app.kubernetes.io/managed-by'
 const COMPONENT = 'app.kubernetes.io/component'
@@ -21,13 +21,13 @@ export interface LabelSet {
 /** Who carries app labels. */
 export interface App {
   readonly name: string
-  /** The name of the resource that asks for it. */
+  /** The name of the resource that it is rendered for. */
   readonly owner: string
   readonly component: string
   readonly version: string
 }
 
-/** Labels of workloads that have a version of their own. */
+/** Labels of workloads that have their own version. */
 export function appLabels({ name, owner, component, version }: App): LabelSet {
   const match = { [NAME]: name, [CREATED_BY]: owner, [MANAGED_BY]: OPERATOR }
   return { match, all: { ...match, [COMPONENT]: component.replaceAll('_', ''), [VERSION]: version } }

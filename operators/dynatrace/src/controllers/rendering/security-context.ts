@@ -4,7 +4,7 @@ import type { SecurityContext } from '@reeve/kube'
 /**
  * A container that runs as `user`, writes nothing to its own file system and gains no privileges.
  *
- * @param additions what a component needs beyond, or forbids beyond; wins over the rest
+ * @param additions what a component needs or forbids in addition; takes precedence
  *
  * @example
  * const securityContext = unprivileged(1001, { capabilities: { drop: ['ALL'] } })
@@ -21,7 +21,7 @@ export function unprivileged(user: number, additions: SecurityContext = {}): Sec
   }
 }
 
-/** {@link unprivileged}, and all that the Pod Security Standard "restricted" asks of a container. */
+/** {@link unprivileged}, and everything that the Pod Security Standard "restricted" requires. */
 export function restricted(user: number): SecurityContext {
   return unprivileged(user, { capabilities: { drop: ['ALL'] }, seccompProfile: { type: 'RuntimeDefault' } })
 }

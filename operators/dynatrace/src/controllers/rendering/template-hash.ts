@@ -1,4 +1,4 @@
-/** Marks objects with a hash of what was wanted, by which people and other tools see that something changed. */
+/** Marks objects with a hash of the desired state, which shows users and other tools that something changed. */
 import type { KubeObject } from '@reeve/kube'
 import type { DesiredObject } from '@reeve/runtime'
 import { ANNOTATIONS } from './annotations.ts'

@@ -33,7 +33,7 @@ const PLACEMENT = [
 ] as const satisfies readonly (keyof Placement)[]
 
 /**
- * Where the user wants pods to run; what is empty is left out.
+ * Scheduling settings of the user, without empty ones.
  *
  * @example
  * const pod = { ...placementOf(dynakube.spec.activeGate), containers }

@@ -9,7 +9,7 @@ it('has the hash that installations carry', () => {
   expect(hashOf('agent-runtime', DEFAULT_CLAIM)).toBe('2127461063')
 })
 
-it('hashes a claim by what it asks for, not by how it is written', () => {
+it('hashes a claim by its meaning, not by how it is written', () => {
   const reordered = { resources: { requests: { storage: '1024Mi' } }, accessModes: ['ReadWriteOnce'] } as const
   expect(hashOf('agent-runtime', reordered)).toBe('2127461063')
   expect(hashOf('agent-runtime', { ...reordered, storageClassName: '' })).not.toBe('2127461063')

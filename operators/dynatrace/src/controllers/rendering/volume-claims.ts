@@ -12,7 +12,7 @@ export interface Claimed {
   readonly spec: Pick<NonNullable<StatefulSet['spec']>, 'volumeClaimTemplates' | 'persistentVolumeClaimRetentionPolicy'>
 }
 
-/** A small volume, for those who do not say what they want. */
+/** A small volume, the default. */
 export const DEFAULT_CLAIM: ClaimSpec = claimOf('1Gi')
 
 /** A claim of one node for a volume of the given size. */
@@ -21,7 +21,7 @@ export function claimOf(storage: string): ClaimSpec {
 }
 
 /**
- * Claims a volume under `name`. The hash is compared with what installations carry: were it another one, a takeover
+ * Claims a volume under `name`. The hash is compared with what installations carry: if it differed, a takeover
  * would delete their StatefulSets together with their volumes.
  */
 export function claimed(name: string, spec: ClaimSpec): Claimed {

@@ -12,7 +12,7 @@ const text = fc.oneof(
 )
 
 describe('a text in YAML', () => {
-  it('reads back as it was, wherever it stands', () => {
+  it('is read back unchanged, at any position', () => {
     fc.assert(
       fc.property(text, text, (one, other) => {
         const tree = { a: one, b: { c: other, d: [one, other], e: [{ f: other, g: [one] }] }, h: 1, i: true }
@@ -21,7 +21,7 @@ describe('a text in YAML', () => {
     )
   })
 
-  it('that ends in a line break is written in lines of its own', () => {
+  it('that ends in a line break is written as a block', () => {
     expect(yamlText({ oauth: { client_secret: 'dt0s10.A.B\n', resource: 'urn' } }, { keys: 'as given' })).toBe(
       `oauth:
     client_secret: |

@@ -1,4 +1,4 @@
-/** Writes YAML in one fixed layout: pods restart when the hash of a text changes, so it must not change by itself. */
+/** Writes YAML in one fixed layout: pods restart when the hash of a text changes, so it must be deterministic. */
 import { stringify } from 'yaml'
 
 type Value = string | number | boolean | readonly Value[] | { readonly [key: string]: Value }
@@ -65,7 +65,7 @@ function scalar(value: Value, pad: string, { quotes }: Layout): string {
   return stringify(value, { singleQuote: true, lineWidth: 0 }).trimEnd()
 }
 
-/** Credentials often end in a line break. Plain text follows in lines of its own, anything else in quotes. */
+/** Credentials often end in a line break. Plain text follows as a block, anything else in quotes. */
 function lines(value: string, pad: string): string {
   const [, text = '', end = ''] = /^(.*?)(\n?)$/s.exec(value) ?? []
   const isPlain = text.split('\n').every((line) => /^[!-~]([ -~]*[!-~])?$/.test(line))

@@ -34,7 +34,7 @@ export interface PendingMigration {
   readonly stored: readonly string[]
 }
 
-/** Conflicts are retried: others change the CRD too, for instance to write the CA bundle of the webhook. */
+/** Conflicts are retried: other clients change the CRD too, for instance to write the CA bundle of the webhook. */
 const MAX_ATTEMPTS = 5
 
 /**
@@ -98,7 +98,7 @@ export async function migrateStorage(namespace: string, dependencies: MigrationD
   }
 }
 
-/** Writes every DynaKube as it is, which makes the API server encode it again. Returns how many there were. */
+/** Writes every DynaKube unchanged, which makes the API server encode it again. Returns how many there were. */
 async function rewriteAll(namespace: string, target: string, dependencies: MigrationDependencies): Promise<number> {
   const { client, signal } = dependencies
   const { group, kind, plural, namespaced } = DynaKubeCrd.resource('v1beta6')
@@ -109,7 +109,7 @@ async function rewriteAll(namespace: string, target: string, dependencies: Migra
     try {
       await client.update(dynakubes, item, { signal })
     } catch (cause) {
-      // A concurrent change has encoded it already, and a deleted one is not stored any more.
+      // A concurrent change has encoded it already, and a deleted one is no longer stored.
       if (isConflict(cause) || isNotFound(cause)) continue
       signal.throwIfAborted()
       const name = `DynaKube ${namespace}/${item.metadata.name}`

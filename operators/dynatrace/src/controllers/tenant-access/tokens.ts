@@ -6,12 +6,12 @@ import type { NamespaceView } from '../references/namespace-view.ts'
 /** The tokens that mean something to the operator. */
 export interface Tokens {
   readonly apiToken: string
-  /** Present as soon as its key is, even if it is empty: the user then does not want the API token to download. */
+  /** Present if its key is, even with an empty value: the API token is then not used to download. */
   readonly paasToken?: string
   readonly dataIngestToken?: string
 }
 
-/** Tokens are missing, malformed or not allowed to do what is asked of them. The message never shows one. */
+/** Tokens are missing, malformed or lack permissions. The message never shows one. */
 export class TokenError extends Error {
   readonly code = 'TOKEN_INVALID'
   override readonly name = 'TokenError'

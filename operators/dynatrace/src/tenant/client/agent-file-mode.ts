@@ -1,6 +1,6 @@
 /** Permissions of the files of an agent. */
 
-/** Whether all agents of a pod, under whatever user they run, must be able to write a file. */
+/** Whether all agents of a pod, whatever their user, must be able to write a file. */
 const SHARED_CONFIGURATION = /^agent\/conf/
 
 /**

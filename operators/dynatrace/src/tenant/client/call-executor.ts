@@ -32,7 +32,7 @@ export interface Call {
   /** Header names in lower case. @default none */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Whether the server may process it twice without harm. */
+  /** Whether the server may process it twice safely. */
   readonly isRepeatable: boolean
   /** Statuses that mean success. @default 200 and 201 */
   readonly success?: readonly number[]
@@ -49,7 +49,7 @@ export interface CallOptions {
   readonly timeoutMs?: number
 }
 
-/** What an executor is made of. */
+/** The dependencies of an executor. */
 export interface CallExecutorOptions {
   readonly sender: Sender
   readonly clock: Clock

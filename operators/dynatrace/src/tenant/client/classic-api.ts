@@ -38,7 +38,7 @@ export class ClassicApi {
     this.#tokens = tokens
     const protocol = URL.parse(this.#base)?.protocol
     if (protocol !== 'https:' && protocol !== 'http:') {
-      throw new TenantCallError('tenant', 'apiUrl is no web address; set it to https://…/api')
+      throw new TenantCallError('tenant', 'apiUrl is not a web address; set it to https://…/api')
     }
   }
 
@@ -47,7 +47,7 @@ export class ClassicApi {
     const { name, method = 'GET', path, acceptsJson = false, body, isRepeatable = method === 'GET' } = classic
     const token = this.#token(classic.token)
     if (token === '' && typeof classic.token === 'string') {
-      throw new TenantCallError(name, 'there is no token; put apiToken into the token Secret')
+      throw new TenantCallError(name, 'the token is missing; add apiToken to the token Secret')
     }
     return {
       ...pickDefined(classic),

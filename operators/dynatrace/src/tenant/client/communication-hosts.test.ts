@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { communicationHosts } from './communication-hosts.ts'
 
-it('finds the one host among endpoints that are none', () => {
+it('finds the one valid host among invalid endpoints', () => {
   const endpoints = [
     'https://tenant.example.com:443/communication',
     'https://tenant.example.com:notaport/communication',

@@ -66,7 +66,7 @@ async function download(sender: Sender, options: Partial<TenantClientOptions> = 
 const first = { headers: { etag: ETAG, 'content-length': '1000' }, body: CONTENT.subarray(0, 400), isCut: true }
 
 describe('a download', () => {
-  it('goes on where it was cut, and is hashed as a whole', async () => {
+  it('resumes where it was cut, and is hashed as a whole', async () => {
     const rest = { status: 206, headers: { 'content-range': 'bytes 400-999/1000' }, body: CONTENT.subarray(400) }
     const sender = new Parts(first, rest)
     const { result, content } = await download(sender)
@@ -110,7 +110,7 @@ describe('a download', () => {
     expect(plain.requests[0]?.headers).not.toHaveProperty('if-none-match')
   })
 
-  it('is given up after 15 minutes', async () => {
+  it('is aborted after 15 minutes', async () => {
     const clock = new SimulatedClock()
     const waiting = Promise.withResolvers<void>()
     const endless: Sender = {

@@ -1,4 +1,4 @@
-/** Streams a large response into a file: bounded memory, resumed after a cut, hashed on the way. */
+/** Streams a large response into a file: bounded memory, resumed after a cut, hashed while streaming. */
 import { createHash, type Hash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { batches, releaseMemory } from '@reeve/archives'
@@ -118,14 +118,14 @@ class DownloadTarget {
     if (range?.[1] === String(this.#receivedBytes)) return
     const at = this.#receivedBytes
     this.#etag = undefined // the next try starts over
-    throw new HttpConnectionError(`${url.host}: asked to go on at byte ${at}, got another part`, 'response')
+    throw new HttpConnectionError(`${url.host}: requested bytes from ${at}, got another range`, 'response')
   }
 
   async #write(chunks: readonly Uint8Array[], bytes: number): Promise<void> {
     for (const chunk of chunks) this.#hash.update(chunk)
     const { bytesWritten } = await this.#handle.writev(chunks, this.#receivedBytes)
     if (bytesWritten !== bytes) throw new Error(`the disk took ${bytesWritten} of ${bytes} bytes; is it full?`)
-    // The chunks came from the socket for us alone.
+    // The chunks are not used elsewhere.
     releaseMemory(chunks)
     this.#receivedBytes += bytes
     this.#onProgress?.({

@@ -1,4 +1,4 @@
-/** Errors of the tenant client, one class per thing that a caller may handle. */
+/** Errors of the tenant client, one class per failure that a caller may handle. */
 import type { Refusal } from '@reeve/http'
 
 /** Stable codes of the errors of the tenant client; connections fail with the codes of `HttpError`. */
@@ -8,12 +8,12 @@ export type TenantErrorCode =
   | 'ENVIRONMENT_BAD_RESPONSE'
   | 'ENVIRONMENT_INVALID_CALL'
 
-/** Base of these errors. No message ever holds a token. */
+/** Base of these errors. No message ever contains a token. */
 export abstract class TenantError extends Error {
   abstract readonly code: TenantErrorCode
 }
 
-/** One thing wrong with a request, in the server's words. */
+/** One problem of a request, as the server reports it. */
 export interface ConstraintViolation {
   readonly path: string
   readonly message: string
@@ -38,7 +38,7 @@ export class TenantApiError extends TenantError implements Refusal {
   readonly status: number
   readonly server: ServerError
   readonly retryAfterMs: number | undefined
-  /** Whether a 429 or 503 means "come back later"; false where callers have always treated it as a plain failure. */
+  /** Whether a 429 or 503 means "retry later"; false where callers treat it as a plain failure. */
   readonly countsAsUnavailable: boolean
 
   constructor(

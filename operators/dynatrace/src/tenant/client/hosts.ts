@@ -63,7 +63,7 @@ export class HostCalls {
   /** Sends an event; `false` when the tenant does not offer this call. */
   async sendEvent(event: EntityEvent | undefined, options: CallOptions = {}): Promise<boolean> {
     const name = 'event'
-    if (event === undefined) throw new TenantCallError(name, 'there is no event to send')
+    if (event === undefined) throw new TenantCallError(name, 'no event to send')
     if (event.eventType === '') throw new TenantCallError(name, 'the event has no type')
     const { eventType, description, source, entityIds, startMs, endMs } = event
     const call = this.#api.call({

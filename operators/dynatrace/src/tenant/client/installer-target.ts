@@ -4,7 +4,7 @@
 export interface InstallerTarget {
   /** `unix` is the only one in use. */
   readonly os: string
-  /** `default` installs on hosts, `paas` holds code modules. */
+  /** `default` installs on hosts, `paas` contains code modules. */
   readonly type: string
   readonly flavor: string
   /** Absent for type `default`. */

@@ -31,7 +31,7 @@ export function parseServerError(bytes: Uint8Array, clean: (text: string) => str
   return 'value' in decoded ? serverError(decoded.value, clean) : undefined
 }
 
-/** The same for calls that create several objects at once and respond with one error each; the first one counts. */
+/** The same for calls that create several objects in one request and respond with one error each; the first one counts. */
 export function parseServerErrorList(bytes: Uint8Array, clean: (text: string) => string): ServerError | undefined {
   const decoded = decodeJson(ErrorList, bytes)
   const first = 'value' in decoded ? decoded.value[0] : undefined

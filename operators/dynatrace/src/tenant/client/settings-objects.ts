@@ -1,4 +1,4 @@
-/** Settings as they are written into a tenant. Pure: an object goes in, a body comes out. */
+/** Settings in the format of a tenant. Pure. */
 
 /** One object of the settings API. */
 export interface SettingsObject {
@@ -66,7 +66,7 @@ export function kubernetesAppSetting(entityId: string): SettingsObject {
   }
 }
 
-/** Lets the tenant process the node configurations of a cluster. */
+/** Makes the tenant process the node configurations of a cluster. */
 export function kspmSetting(entityId: string): SettingsObject {
   return {
     schemaId: KSPM_SCHEMA,

@@ -47,7 +47,7 @@ describe('the cluster entity', () => {
 })
 
 describe('settings of an entity', () => {
-  it('are zero without one, and nobody is asked', async () => {
+  it('are zero without one, without a request', async () => {
     const { settings, sent } = scripted(json({ totalCount: 1 }))
     expect(await settings.countClusterSettings('')).toBe(0)
     expect(await settings.countClusterSettings('ME-1')).toBe(1)
@@ -110,7 +110,7 @@ describe('creating settings', () => {
     expect(sent()).toHaveLength(1)
   })
 
-  it.each([[[]], [[{ objectId: 'a' }, { objectId: 'b' }]]])('wants exactly one id back', async (body) => {
+  it.each([[[]], [[{ objectId: 'a' }, { objectId: 'b' }]]])('requires exactly one id in the response', async (body) => {
     const { settings } = scripted(json(body))
     await expect(settings.createClusterSetting(CLUSTER)).rejects.toMatchObject({ code: 'ENVIRONMENT_BAD_RESPONSE' })
   })
@@ -121,7 +121,7 @@ describe('creating settings', () => {
     await expect(settings.createClusterSetting(CLUSTER)).rejects.toThrow(/400 bad value/)
   })
 
-  it('never counts as "come back later"', async () => {
+  it('never counts as "retry later"', async () => {
     const { settings } = scripted(json([refusal(503)], 503))
     const error = await settings.createClusterSetting(CLUSTER).catch((reason: unknown) => reason)
     expect(error).toMatchObject({ status: 503 })

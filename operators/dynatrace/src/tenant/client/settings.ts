@@ -68,7 +68,7 @@ export class SettingsCalls {
     return first && { id: first.scope ?? '', name: first.value?.label ?? '' }
   }
 
-  /** Whether, and how often, the setting of the cluster exists. Without an entity there is nothing to ask: zero. */
+  /** Whether, and how often, the setting of the cluster exists. Without an entity it is zero, without a request. */
   async countClusterSettings(entityId: string, options: CallOptions = {}): Promise<number> {
     if (entityId === '') return 0
     return (await this.#count('cluster settings', KUBERNETES_SCHEMA, entityId, options)).totalCount
@@ -94,7 +94,7 @@ export class SettingsCalls {
 
   /**
    * Creates the setting of a cluster and returns its id. A tenant that does not know the current schema (404) is
-   * asked once more with the one of old tenants.
+   * requested again with the one of old tenants.
    */
   async createClusterSetting(cluster: ClusterIdentity, options: CallOptions = {}): Promise<string> {
     const name = 'cluster setting creation'

@@ -90,7 +90,7 @@ describe('addresses and tokens', () => {
 })
 
 describe('connection info', () => {
-  it('asks for a network zone with fallback, for agents only', async () => {
+  it('requests a network zone with fallback, for agents only', async () => {
     const { client, sent } = scripted([json(INFO), json({ ...INFO, communicationEndpoints: '' })])
     await client.connectionInfo.oneAgent({ networkZone: 'nz' })
     await client.connectionInfo.activeGate()
@@ -103,7 +103,7 @@ describe('connection info', () => {
     expect(await client.connectionInfo.oneAgent()).toMatchObject({ tenantUuid: '', hosts: [] })
   })
 
-  it('wants one text from gateways and a list from agents', async () => {
+  it('expects a string for gateways and a list for agents', async () => {
     const { client } = scripted([json(INFO), json({ ...INFO, communicationEndpoints: 'https://a,https://b' })])
     await expect(client.connectionInfo.activeGate()).rejects.toThrow(
       /ActiveGate connection info: unexpected response: communicationEndpoints must be string/,
@@ -132,7 +132,7 @@ describe('refusals', () => {
     body: `<html>${'x'.repeat(5_000)}`,
   }
 
-  it('that nobody can read show status, proxy, type and the first 1000 bytes', async () => {
+  it('that cannot be parsed show status, proxy, type and the first 1000 bytes', async () => {
     const { client } = scripted([html])
     const error = await client.versions.latestGateway().catch((reason: Error) => reason)
     expect(error).toMatchObject({ code: 'ENVIRONMENT_UNREADABLE', status: 403 })
@@ -143,12 +143,12 @@ describe('refusals', () => {
     ['6', '<html>'],
     ['0', `<html>${'x'.repeat(994)}`],
     ['six', `<html>${'x'.repeat(994)}`],
-  ])('quote %s bytes when the variable says so', async (value, quoted) => {
+  ])('quote %s bytes if the variable is set', async (value, quoted) => {
     const { client } = scripted([html], { env: { DT_CLIENT_API_ERROR_LOG_LEN: value } })
     await expect(client.versions.latestGateway()).rejects.toThrow(new RegExp(`html: ${quoted}$`))
   })
 
-  it('mean "come back later" by the code in the body, not by the status', async () => {
+  it('mean "retry later" by the code in the body, not by the status', async () => {
     const { client } = scripted([refusal(503), refusal(500, 'no', 503), refusal(429)])
     const errors = []
     for (let call = 0; call < 3; call++) errors.push(await client.versions.latestGateway().catch((error) => error))
@@ -180,7 +180,7 @@ describe('refusals', () => {
 })
 
 describe('versions and images', () => {
-  it('asks for hosts without and for code modules with an architecture', async () => {
+  it('requests host installers without and code modules with an architecture', async () => {
     const { client, sent } = scripted([json({ latestAgentVersion: '1.2.3.4-5' })])
     expect(await client.versions.latestAgent(hostInstaller)).toBe('1.2.3.4-5')
     await client.versions.latestAgent(codeModules('x64'))
@@ -197,7 +197,7 @@ describe('versions and images', () => {
     expect(sent()).toEqual([])
   })
 
-  it('asks for images by a GET with a body of two empty texts', async () => {
+  it('requests images by a GET with a body of two empty texts', async () => {
     const { client, sent } = scripted([json({ source: 'registry.example/agent', tag: '1' })])
     expect(await client.images.codeModules()).toEqual({ source: 'registry.example/agent', tag: '1' })
     expect(sent()[0]).toMatchObject({
@@ -209,7 +209,7 @@ describe('versions and images', () => {
     expect(sent()[0]?.headers['content-type']).toBeUndefined()
   })
 
-  it('says so when JSON is broken', async () => {
+  it('reports invalid JSON', async () => {
     const broken = { status: 200, headers: { 'content-type': 'application/json' }, body: '{"source":' }
     const { client } = scripted([broken])
     for (const call of [
@@ -233,7 +233,7 @@ describe('process module config', () => {
     await expect(client.processModules.config()).rejects.toThrow(/properties is empty/)
   })
 
-  it('asks for a host group and revision 0', async () => {
+  it('requests a host group and revision 0', async () => {
     const { client, sent } = scripted([json({ revision: 17, properties: [{ section: 's', key: 'k', value: 'v' }] })])
     const config = await client.processModules.config({ hostGroup: 'hg' })
     expect(config).toEqual({ revision: '17', properties: [{ section: 's', key: 'k', value: 'v' }] })
@@ -264,7 +264,7 @@ describe('process module config', () => {
 })
 
 describe('ActiveGate tokens', () => {
-  it('are asked for with name, type and 60 days', async () => {
+  it('are requested with name, type and 60 days', async () => {
     const clock = new SimulatedClock({ startMs: Date.UTC(2030, 0, 1) })
     const { client, sent } = scripted([json({ id: 'x', token: 'dt0g02.PUB.PRIV' }, 201)], { clock })
     expect(await client.tokens.createForActiveGate('dk')).toEqual({ id: 'dt0g02.PUB', token: 'dt0g02.PUB.PRIV' })

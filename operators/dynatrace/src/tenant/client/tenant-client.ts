@@ -33,7 +33,7 @@ export interface TenantClientOptions extends OutboundClientOptions {
   readonly proxy?: ConfiguredProxy
 }
 
-/** Every call of a tenant, by what it is about. */
+/** Every call of a tenant, by topic. */
 export interface TenantClient extends AsyncDisposable {
   readonly tokens: TokenCalls
   readonly connectionInfo: ConnectionInfoCalls
@@ -44,14 +44,14 @@ export interface TenantClient extends AsyncDisposable {
   readonly settings: SettingsCalls
   readonly enrichment: EnrichmentCalls
   readonly hosts: HostCalls
-  /** Closes connections; calls under way are cancelled. */
+  /** Closes connections; calls in progress are cancelled. */
   close(): Promise<void>
 }
 
 /**
  * Creates a client. Nothing is sent before the first call.
  *
- * *Guarantees*: no error, log line or report holds a token. Reads are retried after transient failures,
+ * *Guarantees*: no error, log line or report contains a token. Reads are retried after transient failures,
  * writes only when the tenant cannot have processed them.
  *
  * *Errors*: calls reject with `TenantError` or `HttpError`, each with a stable `code`, or with the reason of the

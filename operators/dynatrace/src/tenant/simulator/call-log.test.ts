@@ -35,7 +35,7 @@ test('keeps the newest calls, and completes them when the response is sent', () 
   expect(log.count).toBe(3)
 })
 
-test('a query stays as it was written unless it holds a secret', () => {
+test('a query is recorded unchanged unless it contains a secret', () => {
   expect(recorded('/x?b=1%2C2&a=:,')?.path).toBe('/x?b=1%2C2&a=:,')
   expect(recorded('/x?Api-Token=hunter2&a=1')?.path).not.toContain('hunter2')
 })

@@ -91,7 +91,7 @@ const MASK = '••••••'
 
 function pathWithQuery({ path, query, search }: Call): string {
   const secrets = [...new Set(query.keys())].filter((name) => SECRET.test(name))
-  // As it was written, because the way a client encodes is worth knowing too.
+  // Unchanged, because the encoding of a client matters too.
   if (secrets.length === 0) return `${path}${search}`
   const masked = new URLSearchParams(query)
   for (const name of secrets) masked.set(name, MASK)

@@ -1,4 +1,4 @@
-/** Turns a normal response into the one that a fault rule asks for. */
+/** Turns a normal response into the one that a fault rule describes. */
 import { type Clock, sleep } from '@reeve/kube'
 import type { Fault } from './fault-rules.ts'
 import { type ErrorForm, errorResponse } from './http/error-response.ts'

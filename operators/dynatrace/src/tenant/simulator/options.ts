@@ -8,7 +8,7 @@ export interface TokenOptions {
   readonly name: string
   /** @default a random one */
   readonly value?: string
-  /** @default the scopes that the operator wants of `apiToken` or `dataIngestToken`, none for other names */
+  /** @default the scopes that the operator needs for `apiToken` or `dataIngestToken`, none for other names */
   readonly scopes?: readonly string[]
 }
 
@@ -17,7 +17,7 @@ export interface OAuthClientOptions {
   readonly id: string
   /** @default a random one */
   readonly secret?: string
-  /** What it may ask for. @default all that an EdgeConnect needs */
+  /** Scopes it may request. @default all that an EdgeConnect needs */
   readonly scopes?: readonly string[]
 }
 
@@ -57,7 +57,7 @@ export interface SimulatorTlsOptions {
   readonly minVersion?: 'TLSv1.2' | 'TLSv1.3'
 }
 
-/** How the registry wants to be asked. */
+/** How the registry authenticates. */
 export interface RegistryOptions {
   /**
    * `bearer`: the usual token dance; public repositories also for anonymous clients. `basic`: user and password with
@@ -82,6 +82,6 @@ export interface SimulatorOptions {
   readonly clock?: Clock
   /** @default the machine's */
   readonly random?: RandomBytes
-  /** How many calls are remembered. @default 1000 */
+  /** How many calls are recorded. @default 1000 */
   readonly maxCalls?: number
 }

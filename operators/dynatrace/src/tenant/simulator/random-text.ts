@@ -1,4 +1,4 @@
-/** Identifiers and secrets made from random bytes. */
+/** Identifiers and secrets from random bytes. */
 import { randomBytes } from 'node:crypto'
 
 /** A source of random bytes; a seeded one makes a simulator repeatable. */

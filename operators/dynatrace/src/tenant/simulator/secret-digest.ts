@@ -1,4 +1,4 @@
-/** Secrets are looked up by their digest: that takes the same time whatever part of a guess is right. */
+/** Secrets are looked up by their digest: the comparison takes constant time. */
 import { createHash } from 'node:crypto'
 
 /** The key under which something is kept for the bearer of a secret. */

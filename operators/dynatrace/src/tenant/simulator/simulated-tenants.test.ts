@@ -24,7 +24,7 @@ it('responds to clients in the same process without a socket, and records their 
   ])
 })
 
-it('goes on after a client is closed: others share it', async () => {
+it('continues after a client is closed: others share it', async () => {
   const { simulator, client } = stage()
   await client.close()
   expect((await client.connectionInfo.activeGate()).tenantUuid).toBe('abc12345')

@@ -79,7 +79,7 @@ export class SimulatedTenants {
     this.operations = switchboard.operations
   }
 
-  /** Host and port by which it is reached, as in the names of images. */
+  /** Host and port of its address, as in the names of images. */
   get authority(): string {
     return this.#authority
   }
@@ -112,7 +112,7 @@ export class SimulatedTenants {
     return this.#log.list()
   }
 
-  /** Forgets the calls received so far. */
+  /** Clears the calls received so far. */
   clearCalls(): void {
     this.#log.clear()
   }

@@ -1,7 +1,7 @@
 /** The one error class of the simulated tenant. */
 
 /**
- * Something was asked of the simulator that it cannot do. `code` is stable: `SIMULATOR_OPTIONS` for options that make
+ * An operation that the simulator does not support. `code` is stable: `SIMULATOR_OPTIONS` for options that make
  * no sense, `SIMULATOR_UNKNOWN_TENANT` and `SIMULATOR_UNKNOWN_IMAGE` for names that do not exist.
  */
 export class SimulatorError extends Error {

@@ -18,7 +18,7 @@ export function readTokenFile(text: string): readonly TenantOptions[] {
   try {
     content = parse(text)
   } catch {
-    // The parser's message quotes the file, which holds tokens.
+    // The parser's message quotes the file, which contains tokens.
     throw wrong('', 'is neither YAML nor JSON')
   }
   if (!isRecord(content)) throw wrong('', 'must hold tokens by tenant')

@@ -17,7 +17,7 @@ const feature = (prefix: string): FeatureAnnotations => ({
   reason: `${prefix}/reason`,
 })
 
-/** The features, each with annotations of its own. */
+/** The features, each with its own annotations. */
 export const FEATURES = {
   codeModules: feature('oneagent.dynatrace.com'),
   enrichment: feature('metadata-enrichment.dynatrace.com'),
@@ -32,7 +32,7 @@ export const OVERALL: Omit<FeatureAnnotations, 'inject'> = feature('dynakube.dyn
 
 /** Settings of a single pod. */
 export const POD_SETTINGS = {
-  /** The master switch: `"false"` keeps every feature away. */
+  /** The master switch: `"false"` disables every feature. */
   inject: ANNOTATIONS.inject,
   splitMounts: ANNOTATIONS.splitMounts,
   failurePolicy: 'oneagent.dynatrace.com/failure-policy',

@@ -14,7 +14,7 @@ import { isQualifiedName } from './qualified-name.ts'
 /** The volume with the code modules. */
 export const BIN_VOLUME = 'oneagent-bin'
 
-/** Always passed on: the bootstrapper's own default is another one. */
+/** Always passed on: the default of the bootstrapper differs. */
 const DEFAULT_INSTALL_PATH = '/opt/dynatrace/oneagent-paas'
 const CSI_DRIVER = 'csi.oneagent.dynatrace.com'
 const LOADER_FILE = '/etc/ld.so.preload'
@@ -57,7 +57,7 @@ export const hasCodeModules = ({ volumeMounts = [] }: Container): boolean =>
 /** The mount of the user that takes the place of the code modules; such a container gets none. */
 export const mountInTheWay = (container: Container, pod: InjectablePod) => mountsAt(container, installPathOf(pod))
 
-/** A container with code modules. One that has them, or where something is in the way, stays as it is. */
+/** A container with code modules. One that has them, or has a conflicting mount, is not changed. */
 export function withCodeModules(container: Container, input: InjectionInput): Container {
   const { pod } = input
   if (hasCodeModules(container) || mountInTheWay(container, pod) !== undefined) return container

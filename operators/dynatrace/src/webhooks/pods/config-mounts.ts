@@ -28,7 +28,7 @@ function configMounts({ name }: Container, pod: InjectablePod, dynakube: DynaKub
   ].map((path) => ({ name: CONFIG_VOLUME, mountPath: `${CONTAINER_CONFIG_PATH}/${path}`, subPath: `${name}/${path}` }))
 }
 
-/** Whether a container mounts something, of whatever origin, at all these places. */
+/** Whether a container has any mounts at all these paths. */
 export const hasConfigMounts = (container: Container, pod: InjectablePod, dynakube: DynaKube): boolean =>
   configMounts(container, pod, dynakube).every(({ mountPath }) => mountsAt(container, mountPath) !== undefined)
 

@@ -1,4 +1,4 @@
-/** Decides what a pod gets, and what has to be looked up for that. Pure. */
+/** Decides what a pod gets, and which objects must be read for that. Pure. */
 import { hasActiveGateCertificate } from '../../api/dynakube/active-gate-facts.ts'
 import { areCodeModulesKnown } from '../../api/dynakube/feature-facts.ts'
 import { FIXED_NAMES } from '../../api/dynakube/names.ts'
@@ -28,7 +28,7 @@ export interface FeatureFailure {
 
 /** What a pod gets. */
 export interface Decision {
-  /** Why the pod is left alone altogether; `undefined` when it is not. */
+  /** Why the pod is ignored; `undefined` if it is not. */
   readonly skipped: Verdict | undefined
   readonly codeModules: Verdict
   readonly enrichment: Verdict
@@ -37,9 +37,9 @@ export interface Decision {
   readonly mode: AgentMode
   /** The pod has been injected before; another webhook may have added containers. */
   readonly isReinvocation: boolean
-  /** What is known to fail before anything is looked up. */
+  /** Failures that are known before any object is read. */
   readonly failure: FeatureFailure | undefined
-  /** Secrets without which there are no code modules and no enrichment. */
+  /** Secrets that code modules and enrichment need. */
   readonly injectionSecrets: readonly string[]
   /** Secrets without which exporters are not configured. */
   readonly exporterSecrets: readonly string[]

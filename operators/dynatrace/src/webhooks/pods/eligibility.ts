@@ -1,4 +1,4 @@
-/** Which pods and containers injection leaves alone altogether. Pure. */
+/** Which pods and containers injection ignores. Pure. */
 import type { Container } from '@reeve/kube'
 import { parseBoolean } from '../../api/annotation-values.ts'
 import type { DynaKube } from '../../api/latest.ts'
@@ -6,7 +6,7 @@ import { CONTAINER_PREFIX, MIRROR_POD, OPENSHIFT_DEBUG, POD_SETTINGS } from './a
 import type { InjectablePod, InjectionInput } from './injection-input.ts'
 import { annotationOf, no, type Verdict } from './verdict.ts'
 
-/** Why a pod is left alone; `undefined` when it is not. */
+/** Why a pod is ignored; `undefined` if it is not. */
 export function ineligibility({ pod, dynakube }: InjectionInput): Verdict | undefined {
   const { annotations = {} } = pod.metadata
   const { inject } = POD_SETTINGS
@@ -14,7 +14,7 @@ export function ineligibility({ pod, dynakube }: InjectionInput): Verdict | unde
     return no(`the annotation ${inject} is "${annotations[inject]}"`, annotationOf('Pod', inject))
   }
   if (OPENSHIFT_DEBUG.every((key) => annotations[key] !== undefined)) {
-    return no('the pod is a debug copy made by OpenShift', annotationOf('Pod', OPENSHIFT_DEBUG[0]))
+    return no('the pod is a debug copy created by OpenShift', annotationOf('Pod', OPENSHIFT_DEBUG[0]))
   }
   // The API server rejects mirror pods that refer to Secrets, and Windows pods with Linux security settings.
   if (annotations[MIRROR_POD] !== undefined) {
@@ -28,7 +28,7 @@ export function ineligibility({ pod, dynakube }: InjectionInput): Verdict | unde
 }
 
 /**
- * Why a container is left alone; `undefined` when it is not. Either place excludes: a pod cannot include what the DynaKube
+ * Why a container is ignored; `undefined` if it is not. Either place excludes: a pod cannot include what the DynaKube
  * excludes.
  */
 export function exclusion({ name }: Container, pod: InjectablePod, dynakube: DynaKube): Verdict | undefined {

@@ -95,7 +95,7 @@ describe('exporters with an ActiveGate', () => {
     expect(envWith(mine, { ...elsewhere, name: 'no_proxy' })).toEqual([mine, { ...elsewhere, name: 'no_proxy' }])
   })
 
-  it('leave NO_PROXY alone by the feature flag', () => {
+  it('do not change NO_PROXY with the feature flag', () => {
     const flags = { 'otlp-exporter-configuration-set-no-proxy': 'false' }
     const dynakube = readyDynaKube({ ...EVERY_SIGNAL, activeGate: { capabilities: ['routing'] } }, { flags })
     expect(envOf(inject(inputOf(dynakube)))).not.toHaveProperty('NO_PROXY')
@@ -168,7 +168,7 @@ describe('exporters of a pod', () => {
   it.each([
     ['NoOTLPExporterConfigSecret', 'dynatrace-otlp-exporter-config'],
     ['NoOTLPExporterActiveGateCertSecret', 'dynatrace-otlp-exporter-certs'],
-  ])('say %s without the Secret %s, and do not keep code modules away', (reason, secret) => {
+  ])('report %s without the Secret %s, and do not prevent code modules', (reason, secret) => {
     const spec = { ...EVERY_SIGNAL, oneAgent: { applicationMonitoring: {} }, activeGate: { capabilities: ['routing'] } }
     const { pod, outcome } = inject(inputOf(readyDynaKube(spec)), factsWithout(secret))
     expect(pod.metadata.annotations).toMatchObject({
@@ -222,7 +222,7 @@ describe('exporters of a pod', () => {
     expect(inject({ ...inputOf(exporting), pod }, WITHOUT_WORKLOAD).pod).toBe(pod)
   })
 
-  it('can be asked for where automatic injection is off, but only the master switch opts out where it is on', () => {
+  it('can be enabled where automatic injection is off, but only the master switch opts out where it is on', () => {
     const manual = readyDynaKube(EVERY_SIGNAL, { flags: { 'automatic-injection': 'false' } })
     const annotate = (value: string) => ({ annotations: { 'otlp-exporter-configuration.dynatrace.com/inject': value } })
     expect(inject(inputOf(manual)).outcome).toBe('notInjected')

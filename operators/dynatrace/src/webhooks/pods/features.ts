@@ -63,7 +63,7 @@ export function exporterVerdict(input: InjectionInput): Verdict {
   return yes(`OTLP signals are configured${hint}`, 'DynaKube spec.otlpExporterConfiguration.signals')
 }
 
-/** What keeps a feature away that is on by default: the pod, or the default of the DynaKube. */
+/** What disables a feature that is on by default: the pod, or the default of the DynaKube. */
 function optOut({ pod, dynakube }: InjectionInput, annotation: string): Verdict | undefined {
   const value = pod.metadata.annotations?.[annotation]
   const chosen = parseBoolean(value)

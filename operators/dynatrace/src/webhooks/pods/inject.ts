@@ -1,4 +1,4 @@
-/** The webhook that changes pods. Thin: it reads what the decision asks for, and reports what became of it. */
+/** The webhook that changes pods. Thin: it reads what the decision needs, and reports the outcome. */
 import { isNotFound, type KubeClient, type KubeObject, type Namespace, Namespaces, type Pod } from '@reeve/kube'
 import { type AdmissionRequest, type Logger, mutatingWebhook, silentLogger, type WebhookRoute } from '@reeve/runtime'
 import type { EventRecorder } from '@reeve/runtime/events'
@@ -38,7 +38,7 @@ export interface InjectOptions {
 /**
  * The route for pods.
  *
- * *Guarantees*: every response admits the pod. Whatever fails, the pod stays as it was or gets annotations that name the
+ * *Guarantees*: every response admits the pod. On any failure, the pod is unchanged or gets annotations that name the
  * reason; the message of the response, a log line and a metric say why.
  */
 export function injectRoute(options: InjectOptions): WebhookRoute {
@@ -46,7 +46,7 @@ export function injectRoute(options: InjectOptions): WebhookRoute {
   return mutatingWebhook<Pod>(INJECT_PATH, (request, signal) => injector.handle(request, signal), { failOpen: true })
 }
 
-/** Ends the handling of a pod that stays as it is. */
+/** Ends the handling of a pod that is not changed. */
 class LeftAlone extends Error {
   readonly isError: boolean
 
@@ -191,7 +191,7 @@ class Injector {
   }
 }
 
-/** A DynaKube that does not exist, so that its event stands where people look for it. */
+/** A DynaKube that does not exist, so that its event is found where users look for it. */
 const referenceTo = (namespace: string, name: string): KubeObject => ({
   apiVersion: `${DynaKubes.group}/${DynaKubes.version}`,
   kind: DynaKubes.kind,

@@ -24,7 +24,7 @@ export interface InjectionSettings {
   readonly isOpenShift: boolean
 }
 
-/** Everything that is known before anything is looked up. */
+/** Everything that is known without reading from the API server. */
 export interface InjectionInput {
   readonly pod: InjectablePod
   readonly namespace: PodNamespace
@@ -42,7 +42,7 @@ export interface Workload {
 /** Whether a Secret is in the namespace of the pod, or why it is not. */
 export type SecretCheck = { readonly isPresent: true } | { readonly isPresent: false; readonly problem: string }
 
-/** What is looked up for a pod, as far as its decision says that it is needed. */
+/** Objects that are read for a pod, if the decision needs them. */
 export interface InjectionFacts {
   /** By the name of the copy in the pod's namespace. */
   readonly secrets: ReadonlyMap<string, SecretCheck>
@@ -52,5 +52,5 @@ export interface InjectionFacts {
   readonly workloadProblem?: string
 }
 
-/** The name of a pod as far as it is known at admission. */
+/** The name of a pod known at admission. */
 export const displayName = ({ metadata }: Pod): string => metadata.name || metadata.generateName || ''

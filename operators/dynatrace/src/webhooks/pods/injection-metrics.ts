@@ -9,7 +9,7 @@ export type CountInjection = (result: Outcome | 'failed', reason: string) => voi
 export function injectionCounter(metrics: Metrics = noMetrics): CountInjection {
   const pods = metrics.counter({
     name: 'dynatrace_webhook_injections_total',
-    help: 'Pods that came to the webhook for injection, by what became of them and why.',
+    help: 'Pods reviewed for injection, by outcome and reason.',
     labels: ['result', 'reason'],
   })
   return (result, reason) => pods.inc({ result, reason })

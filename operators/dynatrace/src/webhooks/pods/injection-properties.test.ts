@@ -10,7 +10,7 @@ import { app, inject } from './testing/build.ts'
 /** Variables that injection adds to, and the one that it moves to the end. */
 const EXTENDED = new Set(['LD_PRELOAD', 'NO_PROXY', 'NO_PROXY'.toLowerCase()])
 const MOVED = 'OTEL_RESOURCE_ATTRIBUTES'
-/** Replaced where the DynaKube says so. */
+/** Replaced where the DynaKube enables it. */
 const isExporter = ({ name }: EnvVar) => name.startsWith('OTEL_EXPORTER_OTLP_')
 /** Replaced wherever exporters are configured. */
 const isToken = ({ name }: EnvVar) => name === 'DT_API_TOKEN'
@@ -57,7 +57,7 @@ function expectConsistent({ spec }: InjectablePod): void {
   }
 }
 
-it('whatever the pod, namespace and DynaKube: twice equals once, the user loses nothing, and failures change no spec', () => {
+it('for any pod, namespace and DynaKube: injection is idempotent, user settings are kept, and failures change no spec', () => {
   fc.assert(
     fc.property(arbitraryInjection, ({ input, facts }) => {
       const once = inject(input, facts)

@@ -70,7 +70,7 @@ describe('a pod of a ready DynaKube with cloudNativeFullStack', () => {
   })
 })
 
-describe('a pod is left alone', () => {
+describe('a pod is ignored', () => {
   it.each([
     ['by dynatrace.com/inject: "false"', { 'dynatrace.com/inject': 'false' }],
     ['when all containers are excluded', { 'container.inject.dynatrace.com/app': 'false' }],
@@ -200,7 +200,7 @@ describe('without what it needs, a pod', () => {
 })
 
 describe('enrichment', () => {
-  it('alone needs no code modules and keeps the small resources', () => {
+  it('only needs no code modules and keeps the small resources', () => {
     const annotations = { 'oneagent.dynatrace.com/inject': 'false', 'metadata-enrichment.dynatrace.com/inject': 'true' }
     const result = inject(inputOf(both, { annotations }))
     expect(argsOf(result)).toContain('--metadata-enrichment')
@@ -224,7 +224,7 @@ describe('enrichment', () => {
     })
   })
 
-  it('follows its own selector, whatever that of code modules says', () => {
+  it('follows its own selector, independent of that of code modules', () => {
     const selector = { matchLabels: { team: 'a' } }
     const dynakube = readyDynaKube({
       oneAgent: { cloudNativeFullStack: { namespaceSelector: selector } },
@@ -235,7 +235,7 @@ describe('enrichment', () => {
     expect(result.pod.metadata.annotations).not.toHaveProperty(['oneagent.dynatrace.com/injected'])
   })
 
-  it('is off with automatic injection, except where a pod asks for it', () => {
+  it('is off with automatic injection, except where a pod enables it', () => {
     const manual = readyDynaKube({ ...CLOUD_NATIVE, ...ENRICHMENT }, { flags: { 'automatic-injection': 'false' } })
     expect(inject(inputOf(manual)).outcome).toBe('notInjected')
     const asking = inject(inputOf(manual, { annotations: { 'metadata-enrichment.dynatrace.com/inject': 'true' } }))
@@ -293,7 +293,7 @@ describe('how code modules get into a pod', () => {
     ['1e100', { sizeLimit: '1e100' }],
     ['lots', {}],
     ['-1Gi', {}],
-  ])('in an emptyDir with the size limit of the annotation %s, if it is one', (size, expected) => {
+  ])('in an emptyDir with the size limit of the annotation %s, if it is valid', (size, expected) => {
     const annotations = { 'volume.dynatrace.com/oneagent-bin': size }
     const result = inject(inputOf(readyDynaKube(APPLICATION), { annotations }, NO_CSI))
     expect(binOf(result)?.emptyDir).toEqual(expected)
@@ -358,7 +358,7 @@ describe('arguments of the init container', () => {
       { 'container_image.registry': 'org', 'container_image.repository': 'app', 'container_image.tags': '1' },
     ],
     ['localhost:5000/a', { 'container_image.registry': 'localhost:5000', 'container_image.repository': 'a' }],
-  ])('describe the image %s by its text alone', (image, expected) => {
+  ])('describe the image %s by its text', (image, expected) => {
     const result = inject(inputOf(enrichment, { containers: [app({ image })] }))
     const [argument = ''] = withArgument(result, '--attribute-container=')
     expect(JSON.parse(argument.slice('--attribute-container='.length))).toEqual({
@@ -454,13 +454,13 @@ describe('a container that was added after injection', () => {
     expect(second).toMatchObject({ event: 'UpdatePod', outcome: 'updated' })
   })
 
-  it('changes nothing more when the pod comes back again', () => {
+  it('changes nothing more when the pod is reviewed again', () => {
     const third = inject({ ...inputOf(both), pod: second.pod })
     expect(third.pod).toBe(second.pod)
     expect(third.event).toBeUndefined()
   })
 
-  it('makes the pod say so when the Secret is gone meanwhile', () => {
+  it('annotates the pod when the Secret was deleted meanwhile', () => {
     const result = inject({ ...inputOf(both), pod: added }, factsWithout('dynatrace-bootstrapper-config'))
     expect(result.pod.metadata.annotations).toMatchObject({ 'dynakube.dynatrace.com/injected': 'false' })
     expect(result.pod.spec).toBe(added.spec)
@@ -484,7 +484,7 @@ describe('split mounts', () => {
     ['/var/lib/dynatrace/enrichment/endpoint', 'app/enrichment/endpoint'],
   ]
 
-  it('leave /var/lib/dynatrace to others', () => {
+  it('do not use /var/lib/dynatrace if it is mounted', () => {
     expect(pathsOf(inject(inputOf(both, { annotations: { 'dynatrace.com/split-mounts': 'TRUE' } })))).toEqual([
       ['/etc/ld.so.preload', 'oneagent/ld.so.preload'],
       ['/var/lib/dynatrace/oneagent', 'app/oneagent'],
@@ -516,7 +516,7 @@ describe('variables of the user', () => {
     expect(LD_PRELOAD).toBe('/opt/mine/agent/lib64/liboneagentproc.so')
   })
 
-  it('keep an LD_PRELOAD that comes from elsewhere as it is', () => {
+  it('keep an LD_PRELOAD with valueFrom unchanged', () => {
     const env = [{ name: 'LD_PRELOAD', valueFrom: { configMapKeyRef: { name: 'c', key: 'k' } } }]
     const { pod } = inject(inputOf(cloudNative, { containers: [app({ env })] }))
     expect(pod.spec.containers[0]?.env?.filter(({ name }) => name === 'LD_PRELOAD')).toEqual(env)

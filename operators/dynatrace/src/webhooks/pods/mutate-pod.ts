@@ -45,8 +45,8 @@ const MAX_ANNOTATION_BYTES = 256 * 1024
 /**
  * Applies a decision.
  *
- * *Guarantees*: the input stays as it is; a failure leaves the pod as it was, apart from annotations that name the reason;
- * applying the result again changes nothing; nothing is added that would make the API server reject the pod.
+ * *Guarantees*: the input is not modified; after a failure the pod is unchanged, apart from annotations that name the
+ * reason; applying the result again changes nothing; nothing is added that would make the API server reject the pod.
  *
  * @example
  * const decision = decide(input)
@@ -140,9 +140,9 @@ function inject(pod: InjectablePod, input: InjectionInput, decision: Decision, f
   }
 }
 
-/** Containers that were added since. The rest of the pod stays as it is. */
+/** Containers that were added since. The rest of the pod is not changed. */
 function update(pod: InjectablePod, input: InjectionInput, { codeModules }: Decision): Step {
-  // An init container of this name that is not ours, or whose volumes are gone: a mount would refer to nothing.
+  // An init container of this name that is not ours, or whose volumes are missing: a mount would refer to nothing.
   if (!hasVolume(pod, CONFIG_VOLUME)) return { pod }
   const added = unconfigured(pod, input).map(containerArgument)
   const mounted = addConfigMounts(pod, input)

@@ -39,7 +39,7 @@ export function mapContainers(pod: InjectablePod, change: (container: Container)
   return isSame ? pod : { ...pod, spec: { ...pod.spec, containers } }
 }
 
-/** Whether a container mounts anything at a path. The API server rejects containers that mount two things there. */
+/** Whether a container mounts anything at a path. The API server rejects containers with two mounts there. */
 export const mountsAt = ({ volumeMounts = [] }: Container, path: string): VolumeMount | undefined =>
   volumeMounts.find(({ mountPath }) => mountPath === path)
 

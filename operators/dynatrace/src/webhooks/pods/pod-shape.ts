@@ -67,6 +67,6 @@ export function readPod(object: Pod): { readonly pod: InjectablePod } | { readon
   const [wrong] = metadataProblems(object.metadata)
   if (wrong !== undefined) return { problem: `${wrong.field} ${wrong.message}` }
   const problem = spec(object.spec, 'spec')
-  // The check above has looked at every field that injection reads.
+  // The check above has checked every field that injection reads.
   return problem === undefined ? { pod: object as InjectablePod } : { problem }
 }

@@ -35,7 +35,7 @@ const DeploymentConfigs = resource({
   namespaced: true,
 })
 
-/** Owners of other kinds are not followed: nobody said that the webhook may read them. */
+/** Owners of other kinds are not followed: the webhook has no permission to read them. */
 const FOLLOWED: readonly Resource[] = [
   ReplicaSets,
   Deployments,
@@ -67,12 +67,12 @@ interface Known {
 export interface WorkloadLookupOptions {
   readonly clock?: Clock
   readonly metrics?: Metrics
-  /** How long owners of owners are remembered; 0 for not at all. @default 30_000 */
+  /** How long owners of owners are cached; 0 for no cache. @default 30_000 */
   readonly keptMs?: number
 }
 
 /**
- * Looks owners up by GET, and remembers for a short time what owns them: the pods of one Deployment come in a row, and
+ * Looks owners up by GET, and caches their owners for a short time: the pods of one Deployment are created together, and
  * all but the first then need no request.
  *
  * *Errors*: the client's, when an owner cannot be read.

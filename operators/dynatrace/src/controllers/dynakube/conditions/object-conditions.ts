@@ -18,11 +18,11 @@ export interface ObjectCondition {
   readonly verb?: string
   /** Whether it reports which generation of the DynaKube is applied. @default false */
   readonly hasGeneration?: boolean
-  /** The reason when the object cannot be rendered; without one the condition stays as it is. */
+  /** The reason when the object cannot be rendered; without one the condition is kept. */
   readonly unrendered?: (failure: Error) => string | undefined
   /** Whether the object runs pods: they are not started while something that they read cannot be written. */
   readonly runsPods?: boolean
-  /** The reason while the component waits; without it the condition stays as it is. */
+  /** The reason while the component waits; without it the condition is kept. */
   readonly whileWaiting?: string
 }
 

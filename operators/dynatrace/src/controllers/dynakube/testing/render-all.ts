@@ -15,7 +15,7 @@ export interface Rendered {
 }
 
 /**
- * Renders what a DynaKube asks for.
+ * Renders the objects of a DynaKube.
  *
  * @param isHeld components that are not rendered
  *

@@ -35,7 +35,7 @@ export interface RenderParts extends DynaKubeParts {
   readonly facts?: Partial<Record<keyof AllFacts, unknown>>
 }
 
-/** The status of a DynaKube whose tenant was asked. */
+/** The status of a DynaKube whose tenant was called. */
 export const KNOWN_STATUS: DynaKubeStatus = {
   kubeSystemUUID: 'cluster-uid',
   oneAgent: {

@@ -71,7 +71,7 @@ export class AccessTokens {
       return await this.#request({}, basic, options)
     } catch {
       options.signal?.throwIfAborted()
-      // The second way fails for the same reason where the reason was not the way; then its error says so.
+      // If the cause was not the authentication method, the second one fails for the same reason, and reports it.
       return this.#request({ client_id: clientId, client_secret: clientSecret }, undefined, options)
     }
   }
@@ -92,7 +92,7 @@ export class AccessTokens {
         ...(authorization !== undefined && { authorization }),
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams(form).toString(),
-        // An unused token does no harm.
+        // An unused token is harmless.
         isRepeatable: true,
         success: [200, 201, 202, 203],
       },

@@ -52,7 +52,7 @@ export class PlatformApi {
         url: new URL(`${this.#base}${path}`),
         authorization,
         ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-        // A DELETE that is repeated finds nothing the second time, which would look like a failure.
+        // A DELETE that is repeated finds nothing the second time, which would be reported as a failure.
         isRepeatable: method === 'GET' || method === 'PUT',
         ...(success !== undefined && { success }),
       })

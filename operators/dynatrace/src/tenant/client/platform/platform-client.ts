@@ -34,11 +34,11 @@ export interface PlatformClientOptions extends Omit<OutboundClientOptions, 'skip
   readonly hasKubernetesAutomation?: boolean
 }
 
-/** Every call of the platform, by what it is about. */
+/** Every call of the platform, by topic. */
 export interface PlatformClient extends AsyncDisposable {
   readonly edgeConnects: EdgeConnectCalls
   readonly connectionSettings: ConnectionSettingCalls
-  /** Closes connections; calls under way are cancelled. */
+  /** Closes connections; calls in progress are cancelled. */
   close(): Promise<void>
 }
 
@@ -55,7 +55,7 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
   const { apiServer, oauth, hasKubernetesAutomation = false, env = process.env } = options
   const trustedCertificates = usableCertificates(options.trustedCertificates ?? '')
   if (options.trustedCertificates !== undefined && trustedCertificates.length === 0) {
-    throw new HttpConfigError('there is no usable certificate among the trusted ones; give PEM')
+    throw new HttpConfigError('no usable certificate among the trusted ones; use PEM')
   }
   const common = { trustedCertificates, userAgent: options.userAgent ?? USER_AGENT }
   const direct = options.sender ?? new Outbound({ ...common, proxy: noProxy })

@@ -1,4 +1,4 @@
-/** Makes the ZIP of an agent, and remembers those that were asked for last. */
+/** Creates the ZIP of an agent, and caches the latest ones. */
 import { createHash } from 'node:crypto'
 import { BoundedMap } from '../../../bounded-map.ts'
 import type { ByteSource } from '../http/response.ts'
@@ -12,7 +12,7 @@ export interface AgentArchive {
   readonly etag: string
 }
 
-/** How many archives are remembered: only their headers and small files, a few kilobytes each. */
+/** How many archives are cached: only their headers and small files, a few kilobytes each. */
 const MAX_ARCHIVES = 64
 
 /** Archives by what is in them. The first download of a large one has to wait for its checksums. */

@@ -1,14 +1,14 @@
-/** Bytes that look like a program, are the same every time and can be read from any position. */
+/** Bytes that resemble a program, are deterministic and can be read from any position. */
 import { createHash } from 'node:crypto'
 import type { ByteSource } from '../http/response.ts'
 
-/** Written at once: large pieces cost less per byte. */
+/** Size of a chunk: large ones cost less per byte. */
 const BLOCK_BYTES = 256 * 1024
 /** Every page of this size begins with its number. */
 const PAGE_BYTES = 4 * 1024
 
 /**
- * Bytes of a file that is never stored. Pages are numbered, so that a download that was put together wrongly differs.
+ * Bytes of a file that is never stored. Pages are numbered, so that a wrongly assembled download differs.
  *
  * @example
  * const library = deterministicBytes('liboneagentjava.so', 1_000_000)

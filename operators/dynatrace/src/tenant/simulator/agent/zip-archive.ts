@@ -9,7 +9,7 @@ export interface ArchiveEntry {
   /** Permission bits. */
   readonly mode: number
   readonly content: ByteSource
-  /** What is small enough to be compressed in memory is; the rest is stored as it is. */
+  /** Small files are compressed in memory; the others are stored. */
   readonly checksum: number
 }
 
@@ -19,7 +19,7 @@ const COMPRESS_BELOW_BYTES = 64 * 1024
 const SIGNATURE = { file: 0x04034b50, directory: 0x02014b50, end: 0x06054b50 } as const
 const METHOD = { stored: 0, deflated: 8 } as const
 const VERSION_NEEDED = 20
-/** Made by a Unix system, so that readers take the permissions from the attributes. */
+/** "Made by" a Unix system, so that readers take the permissions from the attributes. */
 const VERSION_MADE_BY = (3 << 8) | VERSION_NEEDED
 /** Names are UTF-8. */
 const FLAGS = 1 << 11
@@ -27,7 +27,7 @@ const FLAGS = 1 << 11
 const DATE = ((2025 - 1980) << 9) | (1 << 5) | 1
 const TYPE = { file: 0o100000, folder: 0o040000 } as const
 
-/** The checksum of bytes that are made while they are read. Lets others run in between. */
+/** The checksum of bytes that are generated while they are read. Yields in between. */
 export async function checksumOf(content: ByteSource, onBytes?: (chunk: Buffer) => void): Promise<number> {
   let checksum = 0
   let sinceYield = 0

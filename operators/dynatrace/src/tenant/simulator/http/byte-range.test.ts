@@ -15,11 +15,11 @@ test.each([
   ['lines=1-2', undefined],
   ['bytes=-', undefined],
   [undefined, undefined],
-])('of 100 bytes %s asks for %j', (header, range) => {
+])('of 100 bytes %s requests %j', (header, range) => {
   expect(parseRange(header, 100)).toEqual(range)
 })
 
-test('whatever is asked for lies inside', () => {
+test('any requested range lies inside', () => {
   fc.assert(
     fc.property(fc.nat(), fc.option(fc.nat()), fc.option(fc.nat()), (sizeBytes, first, last) => {
       const range = parseRange(`bytes=${first ?? ''}-${last ?? ''}`, sizeBytes)

@@ -10,7 +10,7 @@ export interface ByteRange {
 }
 
 /**
- * The part that a `Range` header asks for. Undefined when everything is to be sent, as for several ranges at once or a
+ * The part that a `Range` header requests. Undefined when everything is to be sent, as for several ranges or a
  * header that makes no sense; `unsatisfiable` when the part lies outside.
  *
  * @example

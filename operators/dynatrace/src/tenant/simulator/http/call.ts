@@ -21,10 +21,10 @@ export class Call {
   /** Without the query. */
   readonly path: string
   readonly query: URLSearchParams
-  /** The query as it was written, with its question mark. */
+  /** The query as sent, with its question mark. */
   readonly search: string
   readonly headers: IncomingHttpHeaders
-  /** Which call of which API it is; set by the router. */
+  /** Name of the call; set by the router. */
   operation = 'unknown'
   /** Whether it is a call of the control API, which is not recorded. */
   isOwn = false

@@ -6,7 +6,7 @@ import { Call } from './call.ts'
 import { isStreamed, type SimulatedResponse } from './response.ts'
 import type { CallHandler } from './server.ts'
 
-/** Responds to a request, records it, and breaks the response off where a fault rule says so. */
+/** Responds to a request, records it, and cuts the response where a fault rule says so. */
 export async function respondInProcess(
   handler: CallHandler,
   request: OutboundRequest,

@@ -5,14 +5,14 @@ const DAY_MS = 86_400_000
 
 /** What the server needs for TLS. */
 export interface TlsMaterial {
-  /** In PEM; whoever trusts it trusts the simulator. */
+  /** In PEM; clients that trust it trust the simulator. */
   readonly caCertificate: string
   readonly serving: ServingCertificate
   readonly expired: ServingCertificate
 }
 
 /**
- * Makes an authority and what it signs. The machine's time is used whatever clock the simulator runs on: the other side
+ * Creates an authority and a certificate. It uses the time of the machine, not the clock of the simulator: the other side
  * of a TLS connection checks dates against its own.
  */
 export async function createTlsMaterial(hosts: readonly string[]): Promise<TlsMaterial> {

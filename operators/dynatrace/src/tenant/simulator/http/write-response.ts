@@ -9,9 +9,9 @@ const BODILESS = new Set([204, 304])
 /**
  * Writes headers and body; returns how many bytes of the body were written.
  *
- * *Guarantees*: of a streamed body only the piece being written is in memory. When the client goes away, writing stops.
+ * *Guarantees*: of a streamed body only the chunk being written is in memory. When the client disconnects, writing stops.
  *
- * @param cutAfterBytes breaks the connection after so many bytes of the body; below 0 before the headers
+ * @param cutAfterBytes closes the connection after this many bytes of the body; below 0 before the headers
  */
 export async function writeResponse(
   response: ServerResponse,

@@ -1,4 +1,4 @@
-/** How the page looks: readable in light and dark, on a phone and on paper. */
+/** Style of the page: readable in light and dark, on a phone and on paper. */
 import { Markup } from './markup.ts'
 
 /** For the `style` element. */

@@ -66,7 +66,7 @@ function agentLayer(agent: AgentDescription): readonly LayerFile[] {
 
 function inMemory({ read, sizeBytes }: ByteSource): Buffer {
   const chunks = read(0, sizeBytes)
-  if (!(Symbol.iterator in chunks)) throw new TypeError('a file of an image has to be made at once')
+  if (!(Symbol.iterator in chunks)) throw new TypeError('a file of an image must be created synchronously')
   return Buffer.concat([...chunks])
 }
 

@@ -24,7 +24,7 @@ export interface LayerFile {
   readonly content: Buffer
 }
 
-/** What an image is made of. */
+/** The content of an image. */
 export interface ImageDescription {
   readonly labels: Readonly<Record<string, string>>
   readonly entrypoint: readonly string[]

@@ -14,7 +14,7 @@ export const REGISTRY_TOKEN_PATH = '/registry/token'
 
 const LIFETIME_MS = 300_000
 
-/** Below this everybody may pull with a token that needs no password. */
+/** Repositories below this allow pulls with a token that needs no password. */
 const PUBLIC = 'dynatrace/'
 
 interface PullGrant {
@@ -58,7 +58,7 @@ export class RegistryAccess {
   }
 
   /**
-   * A token for what the scopes ask for, as far as that is allowed.
+   * A token for the requested scopes that are allowed.
    *
    * *Errors*: 401 when a password was given and is wrong. Without a password public images may be pulled.
    */

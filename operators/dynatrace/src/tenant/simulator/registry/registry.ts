@@ -8,7 +8,7 @@ import { type Blob, buildImage, type Image, type ImageDescription } from './imag
 const MAX_AGENT_BYTES = 16 * 1024 * 1024
 const DEFAULT_AGENT_BYTES = 64 * 1024
 
-/** Images that the tenants name. Each is built when it is first asked for. */
+/** Images that the tenants name. Each is built on first use. */
 export class ImageRegistry {
   readonly #added = new Map<string, Map<string, ImageDescription>>()
   readonly #built = new Map<string, Image>()
@@ -37,7 +37,7 @@ export class ImageRegistry {
     return this.#authority()
   }
 
-  /** Adds an image of one's own, or replaces it. */
+  /** Adds a custom image, or replaces it. */
   addImage(repository: string, tag: string, description: ImageDescription): void {
     const tags = this.#added.get(repository) ?? new Map<string, ImageDescription>()
     this.#added.set(repository, tags)
@@ -86,7 +86,7 @@ export class ImageRegistry {
     if (image !== undefined) return image
     throw new SimulatorError(
       'SIMULATOR_UNKNOWN_IMAGE',
-      `there is no image ${repository}:${tag}; repositories are ${this.repositories().join(', ')}`,
+      `unknown image ${repository}:${tag}; repositories are ${this.repositories().join(', ')}`,
     )
   }
 
@@ -106,7 +106,7 @@ export class ImageRegistry {
     return image
   }
 
-  /** What follows from the versions of the tenants: a release brings its images with it. */
+  /** What follows from the versions of the tenants: a release includes its images. */
   #catalogue(): ReadonlyMap<string, ReadonlyMap<string, ImageDescription>> {
     const catalogue = new Map<string, Map<string, ImageDescription>>()
     const offer = (repository: string, tag: string, description: ImageDescription) => {

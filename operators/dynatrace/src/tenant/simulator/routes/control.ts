@@ -126,7 +126,7 @@ function readId({ id = '' }: PathParameters): number {
   return Number(id)
 }
 
-/** Pages of others must not be able to press our buttons. Programs send no origin. */
+/** Pages of other origins must not submit our forms. Programs send no origin. */
 function requireSameOrigin({ headers, host }: Call): void {
   const { origin } = headers
   if (origin === undefined || origin === `https://${host}`) return

@@ -8,7 +8,7 @@ import { readInstaller } from './installer-parameters.ts'
 
 const scopes = ['InstallerDownload']
 
-/** @param registryHost of the images that a tenant recommends unless others are set */
+/** @param registryHost of the images that a tenant recommends by default */
 export function deploymentRoutes(registryHost: () => string): readonly Route[] {
   return [
     tenantRoute({

@@ -82,7 +82,7 @@ function whole({ modifiedMs, ...object }: EdgeConnectObject) {
   }
 }
 
-/** Lists are short; some fields have to be asked for. */
+/** Lists have few fields; others must be requested. */
 function inList({ id, name, managedByDynatraceOperator }: EdgeConnectObject, fields: readonly string[]) {
   return {
     id,

@@ -1,4 +1,4 @@
-/** Which installer a path and query ask for. */
+/** Which installer a path and query select. */
 
 import type { PathParameters } from '../http/router.ts'
 import { Refusal, violation } from '../refusal.ts'

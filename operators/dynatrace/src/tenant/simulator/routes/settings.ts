@@ -10,7 +10,7 @@ import type { TenantState } from '../state/tenant-state.ts'
 import { tenantRoute } from './authenticate.ts'
 import { platformRoute } from './authenticate-platform.ts'
 
-/** One call, whichever way it comes in. */
+/** One call, by either path. */
 interface SettingsCall {
   readonly operation: string
   readonly method: Route['method']

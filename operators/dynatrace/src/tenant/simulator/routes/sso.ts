@@ -6,7 +6,7 @@ import type { Route } from '../http/router.ts'
 import { Refusal } from '../refusal.ts'
 import type { TenantState } from '../state/tenant-state.ts'
 
-/** Where clients ask for access tokens. */
+/** Where clients request access tokens. */
 export const TOKEN_PATH = '/sso/oauth2/token'
 
 /** One endpoint for all tenants, as in reality: a client belongs to one of them. */

@@ -14,7 +14,7 @@ export interface ActiveGateToken {
   readonly expiresMs: number
 }
 
-/** Issues tokens and remembers for which gateway. */
+/** Issues tokens and records their gateway. */
 export class ActiveGateTokens {
   readonly #issued = new BoundedMap<string, ActiveGateToken>(STATE_LIMITS.activeGateTokens)
   readonly #clock: Clock

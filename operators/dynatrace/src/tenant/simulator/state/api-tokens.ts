@@ -65,7 +65,7 @@ export class ApiTokens {
     return this.#byDigest.get(secretDigest(value))
   }
 
-  /** Remembers that the token was used. */
+  /** Records that the token was used. */
   touch(token: ApiToken): void {
     const key = secretDigest(token.value)
     if (this.#byDigest.has(key)) this.#byDigest.set(key, { ...token, lastUsedMs: this.#clock.now() })

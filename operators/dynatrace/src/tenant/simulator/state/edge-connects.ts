@@ -29,7 +29,7 @@ export interface CreatedEdgeConnect {
   readonly oauthClientResource: string
 }
 
-/** Scopes of the client that is made for each. */
+/** Scopes of the client that is created for each. */
 const CLIENT_SCOPES = ['app-engine:edge-connects:connect']
 
 /** EdgeConnects exist until they are deleted, and so does the OAuth client of each. */
@@ -63,7 +63,7 @@ export class EdgeConnects {
     const draft = readDraft(body)
     this.#requireFreeName(draft.name)
     if (this.#objects.size >= STATE_LIMITS.edgeConnects) {
-      throw new Refusal(400, `The tenant holds ${STATE_LIMITS.edgeConnects} EdgeConnects, which is the limit.`)
+      throw new Refusal(400, `The tenant has the maximum of ${STATE_LIMITS.edgeConnects} EdgeConnects.`)
     }
     const { id: oauthClientId, secret: oauthClientSecret } = this.#clients.add({ scopes: CLIENT_SCOPES })
     const id = randomUuid(this.#random)

@@ -14,7 +14,7 @@ export interface HostEntity {
   readonly displayName?: string
 }
 
-/** An event as it was sent, with the number it was given. */
+/** An event as sent, with its number. */
 export interface StoredEvent {
   readonly id: string
   readonly eventType: string
@@ -39,7 +39,7 @@ const EVENT_TYPES = new Set([
   'RESOURCE_CONTENTION',
 ])
 
-/** Hosts come and go through `add` and `remove`; events are only taken in. */
+/** Hosts are managed by `add` and `remove`; events are only received. */
 export class HostsAndEvents {
   readonly #hosts = new Map<string, HostEntity>()
   readonly #events = new BoundedMap<string, StoredEvent>(STATE_LIMITS.events)
@@ -56,7 +56,7 @@ export class HostsAndEvents {
     return [...this.#hosts.values()]
   }
 
-  /** Adds a host, with an id of its own unless one is given, and returns it. */
+  /** Adds a host, with a generated id by default, and returns it. */
   add(host: Omit<HostEntity, 'entityId'> & { readonly entityId?: string }): HostEntity {
     const entity = { ...host, entityId: host.entityId ?? `HOST-${randomHex(this.#random, 16)}` }
     this.#hosts.set(entity.entityId, entity)

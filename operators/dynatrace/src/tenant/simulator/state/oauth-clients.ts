@@ -67,7 +67,7 @@ export class OAuthClients {
     this.#clients.delete(id)
   }
 
-  /** *Errors*: 401 `invalid_client`, 400 `invalid_scope`. No scope asked for means all that the client may have. */
+  /** *Errors*: 401 `invalid_client`, 400 `invalid_scope`. Without a scope, all scopes of the client. */
   exchange(id: string, secret: string, wanted: readonly string[]): IssuedAccess {
     const client = this.#clients.get(id)
     if (client === undefined || secretDigest(client.secret) !== secretDigest(secret)) {
@@ -75,7 +75,7 @@ export class OAuthClients {
     }
     const refused = wanted.filter((scope) => !client.scopes.includes(scope))
     if (refused.length > 0) {
-      throw new Refusal(400, `The client may not ask for: ${refused.join(' ')}`, { reason: 'invalid_scope' })
+      throw new Refusal(400, `The client may not request: ${refused.join(' ')}`, { reason: 'invalid_scope' })
     }
     const scopes = wanted.length === 0 ? client.scopes : wanted
     const grant = { clientId: id, scopes, expiresMs: this.#clock.now() + this.lifetimeMs }
@@ -84,7 +84,7 @@ export class OAuthClients {
     return { accessToken, grant }
   }
 
-  /** What an access token stands for; undefined when it is unknown, has expired or its client is gone. */
+  /** The grant of an access token; undefined if it is unknown, has expired or its client was deleted. */
   grant(accessToken: string): AccessGrant | undefined {
     const grant = this.#grants.get(secretDigest(accessToken))
     if (grant === undefined || grant.expiresMs <= this.#clock.now()) return undefined

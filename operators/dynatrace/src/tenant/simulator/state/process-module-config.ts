@@ -7,7 +7,7 @@ export interface ProcessModuleProperty {
   readonly value: string
 }
 
-/** A configuration with the number by which a client can ask for something newer. */
+/** A configuration with a revision, so that a client can request a newer one. */
 export interface ProcessModuleConfig {
   readonly revision: number
   readonly properties: readonly ProcessModuleProperty[]
@@ -26,14 +26,14 @@ export class ProcessModuleConfigs {
   #properties = STANDARD
   readonly #ofHostGroups = new Map<string, readonly ProcessModuleProperty[]>()
 
-  /** Replaces the properties, for one host group or for all that have none of their own. */
+  /** Replaces the properties, for one host group or for all others. */
   set(properties: readonly ProcessModuleProperty[], hostGroup = ''): void {
     this.#revision++
     if (hostGroup === '') this.#properties = [...properties]
     else this.#ofHostGroups.set(hostGroup, [...properties])
   }
 
-  /** The properties of the sections; undefined when the client has this revision already. Revision 0 knows nothing. */
+  /** The properties of the sections; undefined when the client has this revision already. Revision 0 is the empty one. */
   get(knownRevision: number, sections: readonly string[], hostGroup = ''): ProcessModuleConfig | undefined {
     if (knownRevision !== 0 && knownRevision === this.#revision) return undefined
     const all = this.#ofHostGroups.get(hostGroup) ?? this.#properties

@@ -1,4 +1,4 @@
-/** Which settings objects a list asks for: by schema, scope and value, in pages. */
+/** Which settings objects a list returns: by schema, scope and value, in pages. */
 import { Refusal, violation } from '../refusal.ts'
 import type { SettingsObject } from './settings.ts'
 
@@ -15,7 +15,7 @@ const MAX_PAGE_SIZE = 500
 const DEFAULT_FIELDS = 'objectId,schemaId,scope,value'
 
 /**
- * One page of the objects that a query asks for. The key of a next page carries the query with it, so that it is sent
+ * One page of the objects that match a query. The key of a next page contains the query, so that it is sent
  * alone.
  *
  * *Errors*: 400 naming the parameter that is wrong.

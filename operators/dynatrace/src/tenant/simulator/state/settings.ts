@@ -50,12 +50,12 @@ export class Settings {
     return schema
   }
 
-  /** Adds a schema, or replaces it: with fewer versions a tenant looks older. */
+  /** Adds a schema, or replaces it: fewer versions simulate an older tenant. */
   setSchema(schema: SettingsSchema): void {
     this.#schemas.set(schema.schemaId, schema)
   }
 
-  /** Takes a schema away with all its objects, as in a tenant that never had it. */
+  /** Removes a schema with all its objects, as in a tenant that never had it. */
   removeSchema(schemaId: string): void {
     this.#schemas.delete(schemaId)
     for (const { objectId, schemaId: of } of this.list()) if (of === schemaId) this.#objects.delete(objectId)
@@ -98,7 +98,7 @@ export class Settings {
     const { scope, schemaVersion } = this.check(draft)
     const existing = draft.schemaId === SCHEMA_IDS.cluster ? this.#clusterObject(draft.value.clusterId) : undefined
     if (existing === undefined && this.#objects.size >= STATE_LIMITS.settingsObjects) {
-      throw new Refusal(400, `The tenant holds ${STATE_LIMITS.settingsObjects} settings objects, which is the limit.`)
+      throw new Refusal(400, `The tenant has the maximum of ${STATE_LIMITS.settingsObjects} settings objects.`)
     }
     return this.#put({
       objectId: existing?.objectId ?? `vu9U3h${randomText(this.#random, 50)}`,

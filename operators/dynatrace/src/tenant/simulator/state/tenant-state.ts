@@ -54,7 +54,7 @@ function tenantId(id: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/.test(id)) return id
   throw new SimulatorError(
     'SIMULATOR_OPTIONS',
-    `the tenant id ${JSON.stringify(id)} is none: write up to 63 letters, digits and -, beginning with no -`,
+    `the tenant id ${JSON.stringify(id)} is invalid: use up to 63 letters, digits and -, and do not start with -`,
   )
 }
 

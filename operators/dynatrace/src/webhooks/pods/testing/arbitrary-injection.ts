@@ -203,7 +203,7 @@ const facts: Arbitrary<InjectionFacts> = fc
         return [name, isMissing ? { isPresent: false, problem: 'it is missing' } : { isPresent: true }]
       }),
     ),
-    ...(ownerChance === 0 ? { workloadProblem: 'it is gone' } : { workload: { kind: 'deployment', name: 'shop' } }),
+    ...(ownerChance === 0 ? { workloadProblem: 'it was deleted' } : { workload: { kind: 'deployment', name: 'shop' } }),
   }))
 
 /** An injection with all that it depends on. */

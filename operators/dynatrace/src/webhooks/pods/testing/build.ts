@@ -12,7 +12,7 @@ import type {
 } from '../injection-input.ts'
 import { type InjectionResult, mutatePod } from '../mutate-pod.ts'
 
-/** A tenant that has been asked for everything. */
+/** A tenant with every status field. */
 export const READY: DynaKubeStatus = {
   kubeSystemUUID: 'cluster-uid',
   kubernetesClusterName: 'production',
@@ -94,7 +94,7 @@ export const FACTS: InjectionFacts = {
 /** Facts without one of the Secrets. */
 export const factsWithout = (name: string): InjectionFacts => ({
   ...FACTS,
-  secrets: new Map([...FACTS.secrets, [name, { isPresent: false, problem: `there is no Secret ${name}` }]]),
+  secrets: new Map([...FACTS.secrets, [name, { isPresent: false, problem: `Secret ${name} does not exist` }]]),
 })
 
 /** Facts of a pod whose owners could not be read. */

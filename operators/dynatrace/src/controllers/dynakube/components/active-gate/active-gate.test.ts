@@ -90,7 +90,7 @@ describe('ActiveGate', () => {
       },
     ],
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
-    '%s looks as reviewed',
+    '%s matches its golden file',
     async (name, spec, parts) => {
       const objects = [...rendered(activeGateService, renderInput(spec, parts)), ...render(spec, parts)]
       await expectGolden(asYaml(objects), new URL(`../../golden/active-gate/${name}.yaml`, import.meta.url))
@@ -114,7 +114,7 @@ describe('ActiveGate', () => {
     expect(activeGate.needs).toContain(activeGateCertificate)
   })
 
-  it('is made of nothing but what it may own', () => {
+  it('renders only kinds that it may own', () => {
     const spec = gateway({ customProperties: { value: 'a=b' } })
     const names = [activeGateCertificate, activeGate].flatMap((component) => ownedNames(component, renderInput(spec)))
     const facts = { activeGateCustomProperties: 'a=b' }
@@ -279,7 +279,7 @@ describe('its settings', () => {
     expect(text({ ...gateway(), ...proxy }, { flags })).toBe('\n[http.client.internal]\nproxy-non-proxy-hosts=a|b')
   })
 
-  it('are none when they are empty: pods would wait for a Secret that never comes', () => {
+  it('are omitted when they are empty: pods would wait for a Secret that never comes', () => {
     const spec = gateway({ customProperties: { value: '' } })
     expect(secret(spec, 'dk-activegate-custom-properties')).toBeUndefined()
     expect(volumes(spec)).not.toContain('custom-properties')

@@ -160,7 +160,7 @@ function podSpec(input: RenderInput, facts: GatewayFacts): PodSpec {
   }
 }
 
-/** Stands next to the trust store that is made in it; only the init container mounts it. */
+/** Beside the trust store, which is generated there; only the init container mounts it. */
 function withCertificateFolder(volumes: NonNullable<PodSpec['volumes']>, isWatching: boolean) {
   if (!isWatching) return volumes
   const at = volumes.findIndex(({ name }) => name === 'truststore-volume') + 1

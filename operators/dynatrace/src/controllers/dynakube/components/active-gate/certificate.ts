@@ -32,7 +32,7 @@ export interface ActiveGateCertificate {
 const isAutomatic = (dynakube: DynaKube): boolean =>
   activeGateTlsSecretName(dynakube) === automaticTlsSecretName(dynakube)
 
-/** The Secret with the certificate, unless the user has one or wants none. */
+/** The Secret with the certificate, unless the user provides or disables it. */
 export const activeGateCertificate: DynaKubeComponent<ActiveGateCertificate> = {
   name: 'ActiveGate certificate',
   needs: [tenant, activeGateAddress],

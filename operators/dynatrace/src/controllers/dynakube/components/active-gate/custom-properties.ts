@@ -53,7 +53,7 @@ export function renderCustomProperties(dynakube: DynaKube, properties: CustomPro
   ]
 }
 
-/** The settings as gateways read them; empty when there are none. */
+/** The settings in the format of gateways; empty if there are none. */
 export function customPropertiesText(
   dynakube: DynaKube,
   { activeGateCustomProperties = '' }: CustomProperties,

@@ -17,7 +17,7 @@ import { CUSTOM_PROPERTIES_KEY, type CustomProperties, customPropertiesText } fr
 
 /** The folder of the gateway, below which most of its volumes are. */
 export const GATEWAY_FOLDER = '/var/lib/dynatrace/gateway'
-/** Holds what a gateway must not lose while it restarts. */
+/** Data that a gateway must keep across restarts. */
 const TEMPORARY = 'ag-tmp-gateway'
 /** Certificates of the cluster in the format of Java. */
 export const TRUST_STORE = 'truststore-volume'
@@ -34,7 +34,7 @@ export function temporaryClaim({ spec }: DynaKube): Claimed | undefined {
   return isKept ? claimed(TEMPORARY, DEFAULT_CLAIM) : undefined
 }
 
-/** Volumes of the main container in the order in which it mounts them. A claimed one has no entry of its own. */
+/** Volumes of the main container in the order in which it mounts them. A claimed one has no entry. */
 export function gatewayVolumes({ dynakube }: RenderInput, properties: CustomProperties): readonly Mounted[] {
   return [
     folder(TEMPORARY, '/var/tmp/dynatrace/gateway'),

@@ -1,4 +1,4 @@
-/** The cluster as the tenant knows it: registered by the operator, and looked up as an entity. */
+/** The cluster in the tenant: registered by the operator, and looked up as an entity. */
 import { hasKubernetesMonitoring } from '../../../../api/dynakube/active-gate-facts.ts'
 import { featureFlags } from '../../../../api/feature-flags.ts'
 import { REASONS } from '../../conditions/reasons.ts'
@@ -39,7 +39,7 @@ export const clusterEntity: DynaKubeComponent = {
   },
 }
 
-/** Asked as often as for the entity: a setting that a user deletes comes back after a while. */
+/** Checked as often as the entity: a deleted setting is recreated. */
 async function announce(context: DynaKubeContext): Promise<void> {
   const { reporter, signal } = context
   const { primary: dynakube, status } = reporter
@@ -65,7 +65,7 @@ async function findEntity(context: DynaKubeContext): Promise<void> {
   if (missingOptionalScopes(reporter, 'settings.read').length > 0) {
     fails(
       REASONS.scopeMissing,
-      'apiToken lacks settings.read, or no feature asks for it; the entity of the cluster is not looked up',
+      'apiToken lacks settings.read, or no feature needs it; the entity of the cluster is not looked up',
     )
     return
   }

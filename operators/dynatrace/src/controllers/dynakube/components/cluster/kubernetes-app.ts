@@ -37,7 +37,7 @@ async function enable(context: DynaKubeContext): Promise<void> {
   if (entityId === '' || !mayAskFor(context, TYPE, 'settings.read', 'settings.write')) return
   const report = (status: 'True' | 'False', reason: string, message: string) =>
     reporter.setCondition({ type: TYPE, status, reason, message })
-  // Resets the transition time, so that the tenant is asked once per request threshold.
+  // Resets the transition time, so that the tenant is called once per request threshold.
   report('False', REASONS.statusOutdated, 'The setting is looked up')
   const missing = missingOptionalScopes(reporter, 'settings.read', 'settings.write')
   if (missing.length > 0) {

@@ -30,7 +30,7 @@ describe('what connects a DynaKube with its tenant', () => {
       { facts: { proxyUrl: 'user:pass%23word@proxy', paasToken: 'paas-token' } },
     ],
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
-    'by %s looks as reviewed',
+    'by %s matches its golden file',
     async (name, spec, given) => {
       const input = renderInput(spec, given)
       const objects = parts.flatMap((component) => rendered(component, input))
@@ -76,12 +76,12 @@ describe('the pull secret', () => {
     return decodeSecret(secret.data)['.dockerconfigjson']
   }
 
-  it('lets the tenant pull its own images', () => {
+  it('uses the registry of the tenant for its images', () => {
     const auth = Buffer.from('abc12345:api-token').toString('base64')
     expect(config()).toBe(`{"auths":{"h:9999":{"username":"abc12345","password":"api-token","auth":"${auth}"}}}`)
   })
 
-  it('prefers the token that is made for it', () => {
+  it('prefers the token that is meant for it', () => {
     expect(config({ facts: { paasToken: 'paas' } })).toContain('"password":"paas"')
     expect(config({ facts: { paasToken: '' } })).toContain('"password":"api-token"')
   })
@@ -117,7 +117,7 @@ describe('the proxy', () => {
     expect(() => proxyParts(url)).not.toThrow(/pa%ss/)
   })
 
-  it('goes into a Secret unless everybody ignores it', () => {
+  it('is written to a Secret unless all components ignore it', () => {
     const spec = { ...agent, proxy: { value: 'proxy:3128' } }
     const facts = { proxyUrl: 'proxy:3128' }
     const secret = only<Secret>(rendered(proxySecret, renderInput(spec, { facts })), 'Secret')

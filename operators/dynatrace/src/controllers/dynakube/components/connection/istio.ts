@@ -1,4 +1,4 @@
-/** Lets code modules and gateways reach the tenant from within a mesh. */
+/** Allows code modules and gateways to reach the tenant from a mesh. */
 import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
 import { needsAppInjection } from '../../../../api/dynakube/one-agent-facts.ts'
 import { type ObjectCondition, objectConditions } from '../../conditions/object-conditions.ts'

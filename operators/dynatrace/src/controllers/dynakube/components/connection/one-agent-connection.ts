@@ -25,7 +25,7 @@ import { TENANT_TOKEN_KEY, tenantSecret } from './tenant-secret.ts'
 const TYPE = 'OneAgentConnectionInfo'
 const nameOf = (dynakube: DynaKube): string => namesOf(dynakube).oneAgentTenantSecret
 
-/** How soon the tenant is asked again for endpoints that it does not have yet. */
+/** How soon the tenant is called again for endpoints that it does not have yet. */
 const HOSTS_AGAIN_MS = 60_000
 
 /** What agents connect with. */

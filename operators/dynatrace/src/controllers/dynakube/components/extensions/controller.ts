@@ -119,7 +119,7 @@ function renderStatefulSet(
   )
 }
 
-/** Annotations of pods that read the certificate of the controller: they restart for another one. */
+/** Annotations of pods that read the certificate of the controller: they restart when it changes. */
 export const extensionsSecretHash = (input: DynaKubeInput): Readonly<Record<string, string>> => ({
   [ANNOTATIONS.extensionsSecret]: hashOf(encodeSecret(extensionsTlsData(input))),
 })
@@ -206,7 +206,7 @@ function files(dynakube: DynaKube): { readonly volumes: readonly Mounted[]; read
     secret('https-certs', extensionControllerTlsSecretName(dynakube), `${secretsFolder(dynakube)}/https`),
   ]
   const optional = optionalFiles(dynakube)
-  // A claimed volume has no entry of its own.
+  // A claimed volume has no entry.
   const ephemeral = runtimeClaim(dynakube) === undefined ? [runtime] : []
   return {
     volumes: [...first, ...then, ...ephemeral, ...optional],

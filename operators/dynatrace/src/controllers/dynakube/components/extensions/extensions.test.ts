@@ -100,7 +100,7 @@ describe('extensions', () => {
       {},
     ],
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
-    '%s looks as reviewed',
+    '%s matches its golden file',
     async (name, spec, parts) => {
       await expectGolden(
         asYaml(renderAll(spec, parts)),
@@ -109,7 +109,7 @@ describe('extensions', () => {
     },
   )
 
-  it('are off unless one is asked for', () => {
+  it('are off by default', () => {
     expect(renderAll({ extensions: {} })).toEqual([])
   })
 
@@ -121,7 +121,7 @@ describe('extensions', () => {
     expect(tokens['datasource.token']).toMatch(/^dt0x01\./)
   })
 
-  it('use the certificate of the user where there is one', () => {
+  it('use the certificate of the user if there is one', () => {
     const spec = prometheus({ tlsRefName: 'mine' })
     const parts = { facts: { extensionsTlsData: { 'tls.crt': 'x', 'tls.key': 'y' } } }
     const names = rendered(extensions, renderInput(spec, parts)).map(({ object }) => object.metadata.name)

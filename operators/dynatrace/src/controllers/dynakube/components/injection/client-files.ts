@@ -22,7 +22,7 @@ export function clientConfig(dynakube: DynaKube, apiToken: string, proxyUrl = ''
   })
 }
 
-/** Where applications send metrics of their own. */
+/** Where applications send their own metrics. */
 export function endpointProperties(dynakube: DynaKube, { dataIngestToken = '' }: Tokens): string {
   const url = hasCapability(dynakube, 'metrics-ingest')
     ? `http://${activeGateHost(dynakube)}/e/${tenantUuid(dynakube)}/api/v2/metrics/ingest`

@@ -93,7 +93,7 @@ describe('patterns of ignored namespaces that were stored', () => {
     })
   })
 
-  it('are not reported any more once they are corrected', () => {
+  it('are no longer reported once they are corrected', () => {
     expect(afterwards('["^a$"]', [{ type: 'IgnoredNamespaces', status: 'False' }])).toBeUndefined()
   })
 })

@@ -58,7 +58,7 @@ describe('what pods are injected with', () => {
       },
     ],
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
-    'by %s looks as reviewed',
+    'by %s matches its golden file',
     async (name, spec, parts) => {
       await expectGolden(
         asReadableYaml(render(spec, parts)),
@@ -67,7 +67,7 @@ describe('what pods are injected with', () => {
     },
   )
 
-  it('is nothing when nobody injects', () => {
+  it('is empty without injection', () => {
     expect(secrets({ oneAgent: { hostMonitoring: {} } })).toEqual({})
   })
 

@@ -66,7 +66,7 @@ describe('a namespace', () => {
     ])
   })
 
-  it('is left alone when a selector cannot be read', () => {
+  it('is not changed when a selector cannot be read', () => {
     const selector = { matchExpressions: [{ key: 'a', operator: 'Near' }] }
     expect(() => mapped([injecting('dk', selector)], [namespace('shop')])).toThrow(NamespaceSelectorError)
   })
@@ -100,7 +100,7 @@ describe('a change of a namespace', () => {
     expect(concerned(namespace('shop', { team: 'team-7' }), dynakubes)).toEqual(['dk-7'])
   })
 
-  it('concerns the DynaKube that it is labelled with, be it gone', () => {
+  it('concerns the DynaKube that it is labelled with, even if that was deleted', () => {
     expect(concerned(labelled('shop', 'gone', { team: 'a' }), [injecting('dk', team('a'))])).toEqual(['dk', 'gone'])
   })
 
@@ -127,7 +127,7 @@ function isRight(changed: NamespaceLabels, dynakubes: readonly DynaKube[]): bool
   try {
     return mapped(dynakubes, [changed]).length === 0
   } catch {
-    // Two want it, or a selector cannot be read: somebody has to say so.
+    // Two select it, or a selector is invalid: one of them must report it.
     return false
   }
 }

@@ -6,7 +6,7 @@ import type { DynaKube } from '../../../../api/latest.ts'
 /** On namespaces: the DynaKube that injects their pods. The webhook reads it, too. */
 export const INSTANCE_LABEL = 'dynakube.internal.dynatrace.com/instance'
 
-/** Two DynaKubes want the same namespace. */
+/** Two DynaKubes select the same namespace. */
 export class NamespaceConflictError extends Error {
   readonly code = 'NAMESPACE_CONFLICT'
   override readonly name = 'NamespaceConflictError'
@@ -33,7 +33,7 @@ export class NamespaceSelectorError extends Error {
 
 /**
  * The DynaKube that each namespace belongs to, by name. A namespace that belongs to none keeps the name of one that is
- * gone: that one's reconcile removes it.
+ * deleted: that one's reconcile removes it.
  *
  * *Errors*: {@link NamespaceConflictError}, {@link NamespaceSelectorError}: nothing is known then.
  *

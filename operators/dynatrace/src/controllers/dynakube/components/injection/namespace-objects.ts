@@ -90,7 +90,9 @@ export const labelled = (name: string, instance: string): DesiredObject =>
     { fieldsOnly: true, along: UPDATED_BY_OPERATOR },
   )
 
-/** The copies of Secrets in a namespace. Their names are reserved for the operator, also if others created them. */
+/**
+ * The copies of Secrets in a namespace. Their names are reserved for the operator, also if another client created them.
+ */
 export function copiesIn(
   namespace: string,
   dynakube: DynaKube,

@@ -4,7 +4,7 @@ import { processModuleFile } from './process-module-file.ts'
 import { storedConfig } from './process-modules.ts'
 
 describe('the configuration of code modules that was kept', () => {
-  it('is read as it was written, its revision to the last digit', () => {
+  it('is read unchanged, with all digits of its revision', () => {
     const processModuleConfig = {
       revision: '18446744073709551615',
       properties: [{ section: 'general', key: 'logLevel', value: 'info' }],
@@ -19,7 +19,7 @@ describe('the configuration of code modules that was kept', () => {
   })
 
   it.each([undefined, '', 'nonsense', 'null', '[]', '{"revision":1,"properties":[]}', '{"properties":[{}]}'])(
-    'is asked for again when it is %j',
+    'is requested again when it is %j',
     (text) => {
       expect(storedConfig(text)).toBeUndefined()
     },

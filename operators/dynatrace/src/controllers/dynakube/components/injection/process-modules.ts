@@ -11,7 +11,7 @@ import { tenantOf } from '../tenant/tenant.ts'
 /** The key of the configuration of code modules. */
 export const PROCESS_MODULE_KEY = 'ruxitagentproc.json'
 
-/** Reports whether the Secret is up to date, and so when the tenant is asked again. */
+/** Reports whether the Secret is up to date, and thus when the tenant is called again. */
 export const BOOTSTRAPPER_CONDITION = 'BootstrapperConfig'
 
 /** The configuration of code modules. */

@@ -43,7 +43,7 @@ const MIXED: Host[] = [
 ]
 
 describe('the way out of a mesh', () => {
-  it('looks as reviewed', async () => {
+  it('matches its golden file', async () => {
     const input = renderInput(MESH, {
       status: statusWith(MIXED, 'https://g.io:443/communication,http://10.0.0.2:9999'),
     })
@@ -51,7 +51,7 @@ describe('the way out of a mesh', () => {
     await expectGolden(asYaml(objects), new URL('../../golden/istio/everything.yaml', import.meta.url))
   })
 
-  it('is not made unless it is asked for', () => {
+  it('is not created by default', () => {
     const input = renderInput({ ...MESH, enableIstio: false }, { status: statusWith(MIXED, 'https://g.io:443') })
     for (const one of [istioForApi, istioForCodeModules, istioForActiveGate]) expect(rendered(one, input)).toEqual([])
   })
@@ -119,7 +119,7 @@ describe('the way out of a mesh', () => {
     )
   })
 
-  it('may consist of nothing else than what it says', () => {
+  it('renders only kinds that it declares', () => {
     for (const one of [istioForApi, istioForCodeModules, istioForActiveGate]) {
       const input = renderInput(MESH, { status: statusWith(MIXED, 'https://g.io:443') })
       const allowed = (one.mayOwn?.(input.primary) ?? []).map(({ resource, name }) => `${resource.kind}/${name}`)

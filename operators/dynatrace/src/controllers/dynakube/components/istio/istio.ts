@@ -10,7 +10,7 @@ import { ServiceEntries, type ServiceEntrySpec, type VirtualServiceSpec, Virtual
 /** Whose traffic it is; part of names and labels. */
 type Sender = 'operator' | 'oneagent' | 'activegate'
 
-/** A DynaKube asks for Istio in a cluster without it. */
+/** A DynaKube enables Istio in a cluster without it. */
 export class IstioMissingError extends Error {
   readonly code = 'ISTIO_MISSING'
   override readonly name = 'IstioMissingError'
@@ -24,14 +24,14 @@ export class IstioMissingError extends Error {
   }
 }
 
-/** Whether the DynaKube asks for objects of Istio. */
+/** Whether the DynaKube needs objects of Istio. */
 export const hasIstio = ({ spec }: DynaKube): boolean => spec.enableIstio === true
 
-/** Lets the operator reach the API of the tenant; applied before the first request. */
+/** Allows the operator to reach the API of the tenant; applied before the first request. */
 export const istioForApi: DynaKubeComponent = egress('Istio for the API', 'operator', apiHosts)
 
 /**
- * A component that lets traffic of a sender leave the mesh.
+ * A component that allows traffic of a sender to leave the mesh.
  *
  * @example
  * const istioForActiveGate = { ...egress('Istio for ActiveGate', 'activegate', gatewayHosts), needs: [tenant] }

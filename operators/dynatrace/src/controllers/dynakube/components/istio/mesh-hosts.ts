@@ -38,7 +38,7 @@ function hostOf(endpoint: string): readonly MeshHost[] {
   return [{ protocol: scheme, host: hostname, port: port === undefined ? PORT_OF_GATEWAYS : Number(port) }]
 }
 
-/** Each once, in an order of their own: the tenant has none, and another order would be written. */
+/** Each once, sorted: the order in responses varies, and another order would cause a write. */
 function distinct(hosts: readonly MeshHost[]): readonly MeshHost[] {
   const byAddress = new Map(hosts.map((one) => [`${one.host}:${one.port}:${one.protocol}`, one]))
   return [...byAddress].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, host]) => host)

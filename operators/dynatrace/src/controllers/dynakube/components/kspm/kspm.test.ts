@@ -59,7 +59,7 @@ describe('KSPM', () => {
       {},
     ],
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
-    '%s looks as reviewed',
+    '%s matches its golden file',
     async (name, given, parts) => {
       await expectGolden(
         asReadableYaml(render(given, parts)),
@@ -68,7 +68,7 @@ describe('KSPM', () => {
     },
   )
 
-  it('is made of nothing but what it may own', () => {
+  it('renders only kinds that it may own', () => {
     const names = (objects: readonly { readonly name?: string | undefined }[]) => objects.map(({ name }) => name).sort()
     expect(names(render(spec()).map(({ object }) => object.metadata))).toEqual(
       names(ownedNames(kspm, renderInput(spec())).map((name) => ({ name }))),
@@ -94,7 +94,7 @@ describe('KSPM', () => {
     })
   })
 
-  it('is off unless it is asked for', () => {
+  it('is off by default', () => {
     expect(render({ activeGate: { capabilities: ['kubernetes-monitoring'] } })).toEqual([])
   })
 

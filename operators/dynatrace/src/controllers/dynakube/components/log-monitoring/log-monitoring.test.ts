@@ -51,14 +51,14 @@ describe('log monitoring', () => {
         },
       },
       {
-        // The log agent has no flag of its own to ignore the proxy.
+        // The log agent has no flag to ignore the proxy.
         flags: { 'no-proxy': '*.dev.example', 'oneagent-ignore-proxy': 'true', 'oneagent-max-unavailable': '5' },
         facts: { proxyUrl: 'http://user:password@proxy:3128' },
         status: { ...KNOWN_STATUS, proxyURLHash: '0123456789abcdef' },
       },
     ],
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
-    '%s looks as reviewed',
+    '%s matches its golden file',
     async (name, spec, parts) => {
       await expectGolden(
         asReadableYaml(render(spec, parts)),
@@ -67,12 +67,12 @@ describe('log monitoring', () => {
     },
   )
 
-  it('is left to OneAgent where there is one', () => {
+  it('is left to OneAgent if there is one', () => {
     expect(render({ ...plain, oneAgent: { hostMonitoring: {} } })).toEqual([])
     expect(render({ ...plain, oneAgent: { applicationMonitoring: {} } })).toHaveLength(2)
   })
 
-  it('is made of nothing but what it may own', () => {
+  it('renders only kinds that it may own', () => {
     const names = (objects: readonly { readonly name?: string | undefined }[]) => objects.map(({ name }) => name).sort()
     expect(names(render(plain).map(({ object }) => object.metadata))).toEqual(
       names(ownedNames(logMonitoring, renderInput(plain)).map((name) => ({ name }))),

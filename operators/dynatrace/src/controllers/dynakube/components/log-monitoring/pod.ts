@@ -119,7 +119,7 @@ function mainContainer(input: RenderInput): Container {
   }
 }
 
-/** Two DynaKubes may share a node: each has a folder of its own. */
+/** Two DynaKubes may share a node: each has its own folder. */
 const folderOf = ({ dynakube }: RenderInput): string => `logmonitoring-${tenantUuid(dynakube)}`
 
 const library = (input: RenderInput): VolumeMount => ({

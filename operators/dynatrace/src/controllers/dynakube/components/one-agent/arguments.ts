@@ -43,7 +43,7 @@ function operatorArguments(dynakube: DynaKube): readonly Argument[] {
   ]
 }
 
-/** An empty value makes the agent forget a proxy that it knew. */
+/** An empty value makes the agent remove a configured proxy. */
 function proxyArguments(dynakube: DynaKube): readonly string[] {
   if (!oneAgentUsesProxy(dynakube)) return ['']
   return takesProxyArgument(dynakube) ? ['$(https_proxy)'] : []

@@ -82,7 +82,7 @@ export function agentContainer(input: RenderInput): Container {
   }
 }
 
-/** A node that is full still needs its agent: it always asks for some CPU. */
+/** A node that is full still needs its agent: it always requests some CPU. */
 function resourcesOf(dynakube: DynaKube): ResourceRequirements {
   const mode =
     modeSpec(dynakube, 'classicFullStack') ??

@@ -73,7 +73,7 @@ describe('a change of the pod of an agent', () => {
     expect(AGENT_PODS.predicate({ type: 'deleted', object: unscheduled })).toBe(false)
   })
 
-  it('reconciles the DynaKube that created it, unless that is gone', () => {
+  it('reconciles the DynaKube that created it, unless that was deleted', () => {
     const cacheOf = (found: unknown) => ({ get: () => found }) as unknown as CacheReader
     const owner = dynakube({ oneAgent: { hostMonitoring: {} } })
     expect(AGENT_PODS.map(stored, cacheOf(owner))).toEqual([{ namespace: 'dynatrace', name: owner.metadata.name }])
@@ -108,7 +108,7 @@ describe('the status of agents', () => {
   })
   const first = { 'node-1': { podName: 'dk-oneagent-node-1', ipAddress: '10.0.0.1' } }
 
-  it('names them by node, at once when it never did', () => {
+  it('names them by node, immediately the first time', () => {
     expect(report([on('node-1'), on(undefined)])).toMatchObject({
       instances: first,
       lastInstanceStatusUpdate: '2030-01-01T00:10:00Z',
@@ -142,12 +142,12 @@ describe('the status of agents', () => {
     expect(due([on('node-2')], 5)).toBeUndefined()
   })
 
-  it('is not written for a time stamp alone', () => {
+  it('is not written for a new timestamp only', () => {
     const before = told(first, 0)
     expect(report([on('node-1')], before)).toBe(before.oneAgent)
   })
 
-  it('knows none when none are asked for', () => {
+  it('has none when no agents are enabled', () => {
     const status = report([on('node-1')], told(first, 0), { oneAgent: { applicationMonitoring: {} } })
     expect(status).not.toMatchObject({ instances: expect.anything() })
     expect(status?.lastInstanceStatusUpdate).toBeUndefined()

@@ -1,4 +1,4 @@
-/** Which agent runs on which node: what the node controller needs when a node goes away. */
+/** Which agent runs on which node: what the node controller needs when a node is removed. */
 import { type Clock, type ObjectKey, type Pod, Pods, type Stored } from '@reeve/kube'
 import { type CacheReader, formatTime } from '@reeve/runtime'
 import type { Transform } from '@reeve/runtime/cache'
@@ -17,7 +17,10 @@ import { updateOneAgent } from '../../status-parts.ts'
 import { tenant } from '../tenant/tenant.ts'
 import { oneAgent, oneAgentLabels } from './one-agent.ts'
 
-/** Keeps only what the status needs of the pod of an agent: on thousands of nodes the rest would be most of the memory. */
+/**
+ * Keeps only the fields of agent pods that the status needs: on thousands of nodes the rest would be most of the
+ * memory.
+ */
 const keepAddress: Transform = (object) => {
   const { namespace, name, uid, resourceVersion, creationTimestamp, labels } = object.metadata
   // A transform is generic over all kinds; this one is given to an informer of pods only.
@@ -48,7 +51,7 @@ const placeChanged: Predicate<Pod> = (change) => {
  *
  * The events of the DaemonSet are not enough: the cache of pods may be older than that of DaemonSets, and then nothing
  * would reconcile when the pods arrive. Probes and restarts change a pod all the time and cause nothing. On thousands of
- * nodes all pods have the same DynaKube, which the queue holds once.
+ * nodes all pods have the same DynaKube, which is in the queue once.
  */
 export const AGENT_PODS = {
   resource: Pods,
@@ -58,7 +61,7 @@ export const AGENT_PODS = {
   map: dynaKubeOf,
 }
 
-/** A DynaKube that is gone has no status: the pods that it leaves behind cause no reconcile. */
+/** A deleted DynaKube has no status: its remaining pods cause no reconcile. */
 function dynaKubeOf({ metadata }: Stored<Pod>, cache: CacheReader): readonly ObjectKey[] {
   const { namespace = '', labels } = metadata
   const key = { namespace, name: labels?.[CREATED_BY] ?? '' }
@@ -68,7 +71,7 @@ function dynaKubeOf({ metadata }: Stored<Pod>, cache: CacheReader): readonly Obj
 const INTERVAL_MS = 5 * 60_000
 
 /**
- * Keeps the agents in the status. They are written at most once per interval, as pods come and go all the time, and only
+ * Keeps the agents in the status. They are written at most once per interval, because pods change often, and only
  * when they differ; {@link instancesDueMs} says when to write those that changed within the interval.
  */
 export const instances: DynaKubeComponent = {

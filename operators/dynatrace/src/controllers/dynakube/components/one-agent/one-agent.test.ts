@@ -86,7 +86,7 @@ describe('OneAgent', () => {
       },
       { flags: { 'no-proxy': '*.dev.example', 'oneagent-max-unavailable': '5' } },
     ],
-  ] as const)('%s looks as reviewed', async (name, spec, parts) => {
+  ] as const)('%s matches its golden file', async (name, spec, parts) => {
     const objects = render(spec as unknown as Partial<DynaKubeSpec>, parts)
     await expectGolden(asYaml(objects), new URL(`../../golden/one-agent/${name}.yaml`, import.meta.url))
   })
@@ -95,7 +95,7 @@ describe('OneAgent', () => {
     expect(render({ oneAgent: { applicationMonitoring: {} } })).toEqual([])
   })
 
-  it('is made of nothing but what it may own', () => {
+  it('renders only kinds that it may own', () => {
     const names = render(cloudNative).map(({ object }) => object.metadata.name)
     expect(names.sort()).toEqual([...ownedNames(oneAgent, renderInput(cloudNative))].sort())
   })
@@ -300,7 +300,7 @@ describe('its tenant', () => {
   })
 })
 
-it('asks for CPU unless the user does', () => {
+it('requests CPU unless the user does', () => {
   expect(agent(cloudNative).resources).toEqual({ requests: { cpu: '100m' } })
   const resources = (oneAgentResources: object) =>
     agent({ oneAgent: { cloudNativeFullStack: { oneAgentResources } } }).resources

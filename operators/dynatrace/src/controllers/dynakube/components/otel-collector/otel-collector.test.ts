@@ -69,7 +69,7 @@ describe('the OpenTelemetry collector', () => {
       },
     ],
   ] as readonly (readonly [string, Partial<DynaKubeSpec>, RenderParts])[])(
-    'for %s looks as reviewed',
+    'for %s matches its golden file',
     async (name, spec, parts) => {
       const input = renderInput(spec, parts)
       const objects = [...rendered(telemetryIngest, input), ...rendered(otelCollector, input)]

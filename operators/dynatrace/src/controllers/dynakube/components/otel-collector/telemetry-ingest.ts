@@ -85,7 +85,7 @@ function renderService(input: RenderInput): DesiredObject {
   )
 }
 
-/** The gateway of the cluster where there is one, the tenant otherwise. */
+/** The gateway of the cluster if there is one, the tenant otherwise. */
 function endpointOf(dynakube: DynaKube): string {
   if (!hasActiveGate(dynakube)) return `${dynakube.spec.apiUrl}/v2/otlp`
   return `https://${activeGateHost(dynakube)}/e/${tenantUuid(dynakube)}/api/v2/otlp`

@@ -36,7 +36,7 @@ async function lookUp(context: DynaKubeContext): Promise<void> {
     reporter.setCondition({ type: TYPE, status: 'False', reason, message })
   fails(REASONS.statusOutdated, 'The rules are looked up')
   if (missingOptionalScopes(reporter, 'settings.read').length > 0) {
-    fails(REASONS.scopeMissing, 'apiToken lacks settings.read, or no feature asks for it; there are no rules')
+    fails(REASONS.scopeMissing, 'apiToken lacks settings.read, or no feature needs it; there are no rules')
     return
   }
   const { kubeSystemUUID = '', kubernetesClusterMEID = '' } = reporter.status ?? {}

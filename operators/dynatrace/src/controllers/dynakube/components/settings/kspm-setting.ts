@@ -27,12 +27,12 @@ export const kspmSetting: DynaKubeComponent = {
 async function createKspmSetting(context: DynaKubeContext): Promise<void> {
   const { reporter, signal } = context
   const { kubernetesClusterMEID: entity = '' } = reporter.status ?? {}
-  // An entity that has appeared is used at once; without it there was nothing to ask for.
+  // An entity that has appeared is used immediately; without it there was nothing to request.
   const isEntityNew = entity !== '' && reporter.condition(TYPE)?.reason === SKIPPED
   if (!isEntityNew && !mayAskFor(context, TYPE, 'settings.read', 'settings.write')) return
   const report = (status: 'True' | 'False', reason: string, message: string) =>
     reporter.setCondition({ type: TYPE, status, reason, message })
-  // Resets the transition time, so that the tenant is asked once per request threshold.
+  // Resets the transition time, so that the tenant is called once per request threshold.
   report('False', REASONS.statusOutdated, 'The setting is looked up')
   const missing = missingOptionalScopes(reporter, 'settings.read', 'settings.write')
   if (missing.length > 0) {

@@ -29,7 +29,7 @@ async function createLogRule(context: DynaKubeContext): Promise<void> {
   if (!mayAskFor(context, LOG_RULE_CONDITION, 'settings.read', 'settings.write')) return
   const report = (status: 'True' | 'False', reason: string, message: string) =>
     reporter.setCondition({ type: LOG_RULE_CONDITION, status, reason, message })
-  // Resets the transition time, so that the tenant is asked once per request threshold.
+  // Resets the transition time, so that the tenant is called once per request threshold.
   report('False', REASONS.statusOutdated, 'The rule is looked up')
   const missing = missingOptionalScopes(reporter, 'settings.read', 'settings.write')
   if (missing.length > 0) {

@@ -14,7 +14,7 @@ const OPTIONAL: readonly (readonly [type: string, scope: OptionalScope])[] = [
 /** Conditions that report whether the token has these scopes. */
 export const SCOPE_CONDITIONS: readonly string[] = OPTIONAL.map(([type]) => type)
 
-/** Reports which of the optional scopes that features ask for the token has. */
+/** Reports which of the optional scopes that features need the token has. */
 export function reportOptionalScopes(
   reporter: DynaKubeReporter,
   scopes: readonly string[],
@@ -34,7 +34,7 @@ export function reportOptionalScopes(
   }
 }
 
-/** Whether a feature that was enabled since the last request asks for a scope that was not looked up then. */
+/** Whether a feature that was enabled since the last request needs a scope that was not looked up then. */
 export function hasUnknownScopes(reporter: DynaKubeReporter, asked: ReadonlySet<string>): boolean {
   return OPTIONAL.some(([type, scope]) => asked.has(scope) && reporter.condition(type) === undefined)
 }
@@ -50,8 +50,8 @@ export function missingOptionalScopes(
 }
 
 /**
- * Whether the tenant may be asked for what a condition reports: as {@link isOutdated}, and at once when the token has
- * got the scopes that it lacked last time.
+ * Whether the tenant may be called for what a condition reports: as {@link isOutdated}, and immediately when the token
+ * has got the scopes that it lacked last time.
  */
 export function mayAskFor(
   context: Pick<DynaKubeContext, 'reporter' | 'clock'>,

@@ -25,7 +25,7 @@ export interface ProxyParts {
 }
 
 /**
- * Takes the address of a proxy apart; without a scheme it is http. Agents and gateways know no schemes but http and
+ * Splits the address of a proxy; without a scheme it is http. Agents and gateways know no schemes but http and
  * https.
  *
  * *Errors*: {@link InvalidProxyError}, which does not show the address.
@@ -35,7 +35,7 @@ export interface ProxyParts {
  */
 export function proxyParts(address: string): ProxyParts {
   const text = address.includes('://') ? address : `http://${address}`
-  // The class `URL` forgets a port that is the default of the scheme; here it counts that it was given.
+  // The class `URL` drops a port that is the default of the scheme; here it matters whether it was given.
   const [, scheme = '', , user, bracketed, plain, port = ''] = ADDRESS.exec(text) ?? []
   const host = bracketed ?? plain
   if (host === undefined || host === '' || !URL.canParse(text)) throw new InvalidProxyError()

@@ -21,11 +21,11 @@ const optional = (spec: Partial<DynaKubeSpec>, parts: DynaKubeParts = {}) =>
   [...optionalScopes(dynakube(spec, parts), API, WATCHING)].sort()
 
 describe('the API token', () => {
-  it('downloads and reads hosts, whatever else is on', () => {
+  it('downloads and reads hosts, with any features', () => {
     expect(required('apiToken', {})).toEqual(['DataExport', 'InstallerDownload'])
   })
 
-  it('reads no hosts where nodes that go away are not reported', () => {
+  it('reads no hosts when removed nodes are not reported', () => {
     const unwatched = { detectsHostAvailability: false }
     expect(required('apiToken', {}, API, unwatched)).toEqual(['InstallerDownload'])
   })

@@ -22,7 +22,7 @@ export interface TokenFeature {
   readonly optional: readonly string[]
 }
 
-/** What the features of a DynaKube ask of each token that is there. */
+/** The scopes that features of a DynaKube need, by token. */
 export interface TokenDemand {
   /** The key in the Secret. */
   readonly key: 'apiToken' | 'paasToken' | 'dataIngestToken'

@@ -45,7 +45,7 @@ export async function verifyTokens(context: DynaKubeContext, client: TenantClien
   report(context, tokens)
 }
 
-/** Without the token for telemetry, collectors wait; everything else goes on. */
+/** Without the token for telemetry, collectors wait; everything else continues. */
 function report({ reporter }: DynaKubeContext, { dataIngestToken }: Tokens): void {
   const { primary: dynakube } = reporter
   const isReady = dataIngestToken !== undefined || !hasTelemetryIngest(dynakube)

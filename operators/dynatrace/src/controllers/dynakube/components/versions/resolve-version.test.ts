@@ -8,7 +8,7 @@ describe('the health of an agent', () => {
     ['2.0.0.20240101-000000', ['/usr/bin/watchdog-healthcheck64']],
     ['custom-image', ['/usr/bin/watchdog-healthcheck64']],
     [undefined, ['/usr/bin/watchdog-healthcheck64']],
-  ])('is asked for by version %s as it understands', (version, test) => {
+  ])('is started with the arguments of version %s', (version, test) => {
     expect(healthCheckOf(version)).toEqual({
       Test: test,
       Interval: 10_000_000_000,

@@ -173,7 +173,10 @@ async function findInTenant(context: DynaKubeContext, target: Target, source: Ve
   return { imageID: target.tenantImage(dynakube, version), version }
 }
 
-/** Whether the stored version of agents cannot be parsed, after a manual change for instance: it is replaced at once. */
+/**
+ * Whether the stored version of agents cannot be parsed, after a manual change for instance: it is replaced
+ * immediately.
+ */
 function isDamaged({ refusesDowngrade }: Target, { version, source }: VersionStatus): boolean {
   const isFromTenant = source === 'tenant-registry' || source === 'public-registry'
   return refusesDowngrade && isFromTenant && parseAgentVersion(version ?? '') === undefined
@@ -231,7 +234,7 @@ export function clearVersion(reporter: DynaKubeReporter, component: VersionedCom
 
 const SECOND = 1_000_000_000
 
-/** How the image of an agent is asked whether it is well. Durations are in nanoseconds. */
+/** The health check of an agent image. Durations are in nanoseconds. */
 export function healthCheckOf(version: string | undefined) {
   const Test = isOlderThan(version, 1, 276)
     ? ['/bin/sh', '-c', 'grep -q oneagentwatchdo /proc/[0-9]*/stat']

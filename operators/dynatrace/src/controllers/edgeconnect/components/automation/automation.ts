@@ -1,4 +1,4 @@
-/** Lets workflows of the tenant reach the Kubernetes API through the EdgeConnect. */
+/** Allows workflows of the tenant to reach the Kubernetes API through the EdgeConnect. */
 import { hasKubernetesAutomation, isProvisioner } from '../../../../api/edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnectComponent } from '../../edge-connect-component.ts'
 import { connectAutomation } from '../registration/provision.ts'
@@ -13,7 +13,7 @@ export const automation: EdgeConnectComponent = {
   mayOwn: () => [],
   async resolve(context) {
     const { primary, factsOf, outcomeOf } = context
-    // A tenant that just failed is not asked once more.
+    // A tenant that just failed is not called again.
     const { failure } = outcomeOf(registration) ?? {}
     if (failure !== undefined) throw failure
     const { platform } = factsOf(registration) ?? {}

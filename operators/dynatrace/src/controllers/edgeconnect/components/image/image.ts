@@ -3,7 +3,7 @@ import { createRegistryClient } from '@reeve/oci'
 import { type EdgeConnectComponent, viewOf } from '../../edge-connect-component.ts'
 import { resolveImage } from './resolve-image.ts'
 
-/** Keeps the image in the status; a registry is asked for a newer one now and then. */
+/** Keeps the image in the status; a registry is checked for a newer one periodically. */
 export const image: EdgeConnectComponent = {
   name: 'image',
   async resolve(context) {

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000
 const DIGEST = `sha256:${'0'.repeat(64)}`
 const DEFAULT_IMAGE = 'docker.io/dynatrace/edgeconnect:latest'
 
-/** A status whose registry was asked some minutes ago. */
+/** A status whose registry was checked some minutes ago. */
 const probed = (imageID: string, minutesAgo: number): EdgeConnectStatus => ({
   version: {
     imageID,
@@ -20,7 +20,7 @@ const probed = (imageID: string, minutesAgo: number): EdgeConnectStatus => ({
 
 interface World {
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** What the registry answers. @default a digest */
+  /** The response of the registry. @default a digest */
   readonly answer?: () => Promise<string>
 }
 
@@ -59,7 +59,7 @@ describe('the image of an EdgeConnect', () => {
   })
 
   it.each([
-    ['never asked for', {}, {}, 1],
+    ['never resolved', {}, {}, 1],
     ['14 minutes old', {}, probed(`${DEFAULT_IMAGE}@${DIGEST}`, 14), 0],
     ['15 minutes old', {}, probed(`${DEFAULT_IMAGE}@${DIGEST}`, 15), 1],
     ['old, but not to be updated', { autoUpdate: false }, probed(`${DEFAULT_IMAGE}@${DIGEST}`, 99), 0],
@@ -68,7 +68,7 @@ describe('the image of an EdgeConnect', () => {
     expect((await resolve(spec, status)).images).toHaveLength(times)
   })
 
-  it('stays when its registry is away, which is asked again after a while only', async () => {
+  it('is kept when its registry is unavailable, which is retried later', async () => {
     const away = { answer: () => Promise.reject(new Error('away')) }
     const before = `${DEFAULT_IMAGE}@${DIGEST}`
     const { version, warnings } = await resolve({}, probed(before, 20), away)
@@ -88,14 +88,14 @@ describe('a pull secret', () => {
     expect([...(options?.credentials?.keys() ?? [])]).toEqual(['index.docker.io'])
   })
 
-  it('that is not there leaves the registry to be asked as anybody may', async () => {
+  it('that does not exist causes anonymous requests to the registry', async () => {
     expect((await resolve(spec)).options.map(({ credentials }) => credentials)).toEqual([undefined])
   })
 
   it.each([
     ['without its key', {}],
     ['without a docker config', { [DOCKER_CONFIG_KEY]: '{' }],
-  ])('%s is an error, also when no registry is to be asked', async (_, pull) => {
+  ])('%s is an error, also when no registry is called', async (_, pull) => {
     const secrets = { pull }
     await expect(resolve(spec, {}, { secrets })).rejects.toThrow(RegistryCredentialsError)
     const fresh = probed(`${DEFAULT_IMAGE}@${DIGEST}`, 0)

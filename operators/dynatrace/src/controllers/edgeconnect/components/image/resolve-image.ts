@@ -14,10 +14,10 @@ import { USER_AGENT } from '../../../../tenant/client/defaults.ts'
 import type { NamespaceView } from '../../../references/namespace-view.ts'
 import { isImage } from '../../../rendering/image.ts'
 
-/** How often a registry is asked for a newer image. */
+/** How often a registry is checked for a newer image. */
 const PROBE_INTERVAL_MS = 15 * 60_000
 
-/** What looking up an image needs. */
+/** The dependencies of resolving an image. */
 export interface ImageContext {
   readonly view: Pick<NamespaceView, 'namespace' | 'secret'>
   readonly clock: Pick<Clock, 'now'>
@@ -56,14 +56,14 @@ export async function resolveImage(edgeConnect: EdgeConnect, context: ImageConte
     return { ...stored, imageID: `${wanted}@${digest}`, source: 'public-registry', lastProbeTimestamp }
   } catch (error) {
     context.signal.throwIfAborted()
-    // A registry that is away must not stop pods that run, nor be asked all the time.
+    // An unavailable registry must not stop running pods, nor be called all the time.
     if (isOther) throw error
-    context.logger.warn({ err: error, image: wanted }, 'a registry could not be asked for a newer image')
+    context.logger.warn({ err: error, image: wanted }, 'could not check a registry for a newer image')
     return { ...stored, lastProbeTimestamp }
   }
 }
 
-/** Without a pull secret, or while it is not there, a registry is asked as anybody may. */
+/** Without a pull secret, or while it does not exist, requests are anonymous. */
 function credentialsOf({ spec }: EdgeConnect, view: ImageContext['view']): DockerConfig | undefined {
   const name = spec.customPullSecret
   const data = name ? view.secret(name) : undefined

@@ -8,7 +8,7 @@ import { isRefusedForGood, NOT_REMOVED, openPlatform, provisionContext } from '.
 
 /**
  * `spec.oauth.provisioner` is off, but the Secret with the client that the tenant made still exists. The Secret is kept
- * until the tenant has deleted the EdgeConnect. A client without the right to do so leaves it behind, which an event
+ * until the tenant has deleted the EdgeConnect. Without the permission it remains, which an event
  * reports: retrying would not help.
  */
 export const deregistration: EdgeConnectComponent = {

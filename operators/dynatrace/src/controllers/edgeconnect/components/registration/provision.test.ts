@@ -16,7 +16,7 @@ function setUp() {
   const [{ id = '', secret = '' } = {}] = oauth.list()
   const oauthClient = { endpoint: tokenUrl, clientId: id, clientSecret: secret }
   const platform = createPlatformClient({ apiServer: authority, oauth: oauthClient, sender, env: {} })
-  // Only what is asked here.
+  // Only the calls used here.
   const view = new NamespaceView({ get: () => undefined } as Partial<CacheReader> as CacheReader, 'dynatrace')
   const edgeConnect: EdgeConnect = {
     apiVersion: 'dynatrace.com/v1alpha2',
@@ -65,7 +65,7 @@ test('an EdgeConnect whose client is lost is created again, and leaves no client
   expect(oauth.list()).toHaveLength(2)
 })
 
-test('for an EdgeConnect that is deleted by now nothing is created or replaced in the tenant', async () => {
+test('for an EdgeConnect that was deleted meanwhile nothing is created or replaced in the tenant', async () => {
   const { provisionOnce, edgeConnects, oauth } = setUp()
   const isDeleted = () => Promise.reject(new Error('deleted'))
   await expect(provisionOnce(undefined, isDeleted)).rejects.toThrow('deleted')

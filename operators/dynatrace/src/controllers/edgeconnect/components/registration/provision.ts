@@ -21,7 +21,7 @@ export const CLIENT_KEYS = {
   edgeConnectId: 'id',
 } as const
 
-/** The client that the tenant made for an EdgeConnect. */
+/** The client that the tenant created for an EdgeConnect. */
 export interface ProvisionedClient {
   /** Of the EdgeConnect in the tenant. */
   readonly edgeConnectId: string
@@ -34,11 +34,11 @@ export interface ProvisionedClient {
 export interface ProvisionContext {
   readonly platform: PlatformClient
   readonly view: NamespaceView
-  /** Asks the server itself, before anything is destroyed. */
+  /** Reads from the server, before anything is destroyed. */
   readonly client: Pick<KubeClient, 'get'>
   /**
    * Rejects unless the EdgeConnect still exists as it was seen. Called before anything is created in the tenant: for a
-   * deleted EdgeConnect nobody would remove it.
+   * deleted EdgeConnect it would never be removed.
    */
   readonly requireLive: () => Promise<void>
   readonly logger: Logger
@@ -159,7 +159,7 @@ export async function disconnectAutomation(
 }
 
 /**
- * Removes what the operator created in the tenant; what others created stays.
+ * Removes what the operator created in the tenant; what others created is kept.
  *
  * @param onlyId deletes the EdgeConnect only if it has this id
  *

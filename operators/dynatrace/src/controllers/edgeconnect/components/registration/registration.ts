@@ -47,7 +47,7 @@ export interface Registration {
 
 /**
  * The registration of an EdgeConnect that the operator provisions. What is known from an earlier reconcile is enough to
- * repair what was lost in the cluster while the tenant is away.
+ * repair what was lost in the cluster while the tenant is unavailable.
  */
 export const registration: EdgeConnectComponent<Registration> = {
   name: 'registration',
@@ -81,7 +81,7 @@ export const registration: EdgeConnectComponent<Registration> = {
   ],
   /**
    * Without the user's client nothing can be removed in the tenant, now or later: the finalizer is removed instead of
-   * keeping the resource for ever, and an event reports what is left behind.
+   * keeping the resource forever, and an event reports what is left behind.
    */
   async finalize(context) {
     const { primary, logger, reporter } = context
@@ -110,7 +110,8 @@ export function provisionContext(
 
 /**
  * Automation that was switched off is forgotten by the tenant while the file still has its token: a reconcile that
- * is cut does it again. A client that may not touch settings any more leaves the setting behind: retrying would not help.
+ * is interrupted repeats it. A client that may no longer change settings leaves the setting behind: retrying would not
+ * help.
  */
 async function disconnectIfOff(context: EdgeConnectContext): Promise<void> {
   const { primary, logger } = context

@@ -1,4 +1,4 @@
-/** The configuration file of EdgeConnect, which holds its credentials. */
+/** The configuration file of EdgeConnect, with its credentials. */
 import { hasKubernetesAutomation } from '../../../../api/edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnect } from '../../../../api/latest.ts'
 import { type YamlTree, yamlText } from '../../../rendering/yaml-text.ts'
@@ -10,9 +10,9 @@ export const CERTIFICATE_FILE = 'certificate.pem'
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 const KUBERNETES_API = 'kubernetes.default.svc.cluster.local'
 
-/** What the file holds besides the spec. */
+/** The content of the file besides the spec. */
 export interface EdgeConnectMaterial {
-  /** Of the user, or made by the operator in the tenant. */
+  /** Of the user, or created by the operator in the tenant. */
   readonly oauthClient: { readonly id: string; readonly secret: string; readonly resource: string }
   /** Of the Secret that `spec.proxy.authRef` names. */
   readonly proxyUser?: { readonly user: string; readonly password: string }

@@ -42,7 +42,7 @@ describe('EdgeConnect', () => {
         resources: { limits: { memory: '1Gi' } },
       },
     ],
-  ] as readonly (readonly [string, Partial<EdgeConnectSpec>])[])('%s looks as reviewed', async (name, spec) => {
+  ] as readonly (readonly [string, Partial<EdgeConnectSpec>])[])('%s matches its golden file', async (name, spec) => {
     const objects = render(spec, spec.proxy ? { proxyUser: { user: 'u', password: 'p#: w' } } : {})
     await expectGolden(asYaml(objects), new URL(`golden/${name}.yaml`, import.meta.url))
   })
@@ -86,7 +86,7 @@ secrets:
     expect(parse(config({}, { oauthClient })).oauth).toMatchObject({ client_id: ' id\n', client_secret: 'secret\n' })
   })
 
-  it('has requests and limits of its own, each unless the user gives some', () => {
+  it('has default requests and limits, each unless the user sets it', () => {
     const resources = (given?: EdgeConnectSpec['resources']) =>
       deployment(given ? { resources: given } : {})?.template?.spec?.containers[0]?.resources
     const usual = { cpu: '100m', memory: '128Mi' }

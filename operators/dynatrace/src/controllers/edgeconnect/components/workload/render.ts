@@ -1,4 +1,4 @@
-/** Everything that an EdgeConnect asks for in the cluster, as a value. */
+/** All objects of an EdgeConnect, as a value. */
 import { type Container, type Deployment, Deployments, type PodSpec, Secrets } from '@reeve/kube'
 import { type DesiredObject, desired } from '@reeve/runtime'
 import { configSecretName, serviceAccountName } from '../../../../api/edgeconnect/edgeconnect-facts.ts'
