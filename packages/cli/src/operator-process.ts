@@ -41,7 +41,7 @@ export async function openOperatorProcess(
   options: RunOptions,
   { env, logger: openLogger }: Pick<CommandContext, 'env' | 'logger'>,
 ): Promise<OperatorProcess> {
-  const { kubeconfig, leaderElect, healthPort } = options
+  const { kubeconfig, leaderElect, healthPort, metricsPort = healthPort, protectMetrics } = options
   const namespace = options.leaseNamespace ?? env.POD_NAMESPACE ?? 'default'
   const identity = env.POD_NAME ?? hostname()
   const logger = await openLogger()
@@ -65,7 +65,7 @@ export async function openOperatorProcess(
       metrics,
       instance: identity,
       healthAddress: address,
-      metricsAddress: address,
+      metricsAddress: { port: metricsPort, ...(protectMetrics && { isProtected: true }) },
       ...(leaderElect && { leaderElection: { lease: { namespace, name: operator }, identity } }),
     },
     webhook: (...kinds) => (options.webhook ? webhookOptions(options, namespace, kinds) : undefined),

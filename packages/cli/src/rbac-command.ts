@@ -8,6 +8,7 @@ interface Options {
   readonly webhook: boolean
   readonly webhookSecret: string
   readonly webhookConfiguration: string
+  readonly protectMetrics: boolean
 }
 
 /**
@@ -30,14 +31,18 @@ export function rbacCommand(
         .option('--webhook', 'include the permissions to issue the certificate of the webhooks', false)
         .option('--webhook-secret <name>', 'Secret of that certificate', `${operator}-certificate`)
         .option('--webhook-configuration <name>', 'webhook configurations whose CA bundle is set', operator)
+        .option('--protect-metrics', 'include the permissions to check who reads /metrics', false)
         .addHelpText(
           'after',
           `\nExamples:\n  ${operator} rbac\n  ${operator} rbac --namespace ${operator}-system --webhook | kubectl apply -f -`,
         ),
-    run: async ({ namespace, webhook, webhookSecret, webhookConfiguration }, { stdout }) => {
+    run: async ({ namespace, webhook, webhookSecret, webhookConfiguration, protectMetrics }, { stdout }) => {
       const { rbac } = await load()
       const serving = { secret: webhookSecret, configurations: [webhookConfiguration] }
-      return printRoles(rbac({ namespace, ...(webhook && { webhook: serving }) }), stdout)
+      return printRoles(
+        rbac({ namespace, protectsMetrics: protectMetrics, ...(webhook && { webhook: serving }) }),
+        stdout,
+      )
     },
   }
 }

@@ -9,6 +9,8 @@ export interface RunOptions {
   readonly leaderElect: boolean
   readonly leaseNamespace?: string
   readonly healthPort: number
+  readonly metricsPort?: number
+  readonly protectMetrics: boolean
   readonly webhook: boolean
   readonly webhookPort: number
   readonly webhookService: string
@@ -31,7 +33,9 @@ export function addRunOptions(command: Command, operator: string): Command {
     .option('--concurrency <count>', 'resources reconciled concurrently', positiveInteger, 10)
     .option('--leader-elect', 'enable leader election', false)
     .option('--lease-namespace <name>', 'namespace of Lease and certificate (default: POD_NAMESPACE, or default)')
-    .option('--health-port <port>', 'port of /healthz, /readyz and /metrics', port, 8080)
+    .option('--health-port <port>', 'port of /healthz and /readyz', port, 8080)
+    .option('--metrics-port <port>', 'port of /metrics (default: that of /healthz)', port)
+    .option('--protect-metrics', 'serve /metrics by TLS, to accounts that may get it; needs --metrics-port', false)
     .option('--webhook', 'serve the admission webhooks', false)
     .option('--webhook-port <port>', 'port of the webhooks', port, 9443)
     .option('--webhook-service <name>', 'Service in front of the webhooks', operator)

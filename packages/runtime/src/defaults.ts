@@ -26,6 +26,17 @@ export const MANAGER_DEFAULTS = Object.freeze({
   startTimeoutMs: 2 * MINUTE_MS,
 })
 
+/** Of protected metrics. */
+export const METRICS_DEFAULTS = Object.freeze({
+  /** How long an allowed scraper is not checked again; a deleted account loses access after this. */
+  allowedForMs: 60_000,
+  deniedForMs: 10_000,
+  rememberedDecisions: 1_000,
+  reviewTimeoutMs: 5_000,
+  maxTokenLength: 16_384,
+  certificateValidityMs: 5 * 365 * 86_400_000,
+})
+
 /** The server for `/healthz`, `/readyz` and `/metrics`. */
 export const HEALTH_DEFAULTS = Object.freeze({
   host: '0.0.0.0',

@@ -5,6 +5,7 @@ import { HEALTH_DEFAULTS } from '../defaults.ts'
 import { InFlight } from '../lifecycle/in-flight.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
+import type { MetricsGuard } from '../metrics/metrics-guard.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
 import type { CheckResult, HealthChecks } from './health-checks.ts'
 
@@ -20,6 +21,8 @@ export interface HealthServerOptions {
   readonly readiness?: HealthChecks
   /** Served under `/metrics`. */
   readonly metrics?: MetricsRegistry
+  /** Protects `/metrics`, and makes this a server of TLS 1.3. */
+  readonly guard?: MetricsGuard
   readonly logger?: Logger
 }
 
@@ -32,6 +35,11 @@ export interface HealthResponse {
 
 const TEXT = 'text/plain; charset=utf-8'
 const FORBIDDEN_METHOD: HealthResponse = { status: 405, contentType: TEXT, body: 'only GET and HEAD are served\n' }
+const REFUSALS = {
+  401: 'send the token of a service account as a bearer token',
+  403: 'the account may not get the non-resource URL /metrics',
+  503: 'the API server could not be asked whether this account may read metrics',
+} as const
 const NOT_FOUND: HealthResponse = { status: 404, contentType: TEXT, body: 'not found\n' }
 
 /**
@@ -69,7 +77,7 @@ export class HealthServer implements Runnable {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const server = createServer((request, response) => void this.#serve(request, response))
+    const server = await this.#createServer()
     server.headersTimeout = HEALTH_DEFAULTS.requestTimeoutMs
     server.requestTimeout = HEALTH_DEFAULTS.requestTimeoutMs
     server.keepAliveTimeout = HEALTH_DEFAULTS.keepAliveTimeoutMs
@@ -98,13 +106,24 @@ export class HealthServer implements Runnable {
     }
   }
 
+  async #createServer(): Promise<Server> {
+    const onRequest = (request: IncomingMessage, response: ServerResponse) => void this.#serve(request, response)
+    const { guard } = this.#options
+    if (guard === undefined) return createServer(onRequest)
+    const [{ createServer: createTlsServer }, { certificate, privateKey }] = await Promise.all([
+      import('node:https'),
+      guard.certificate(),
+    ])
+    return createTlsServer({ cert: certificate, key: privateKey, minVersion: 'TLSv1.3' }, onRequest)
+  }
+
   /** Handles a request without a socket. */
-  async handle(method: string, url: string): Promise<HealthResponse> {
+  async handle(method: string, url: string, authorization?: string): Promise<HealthResponse> {
     if (method !== 'GET' && method !== 'HEAD') return FORBIDDEN_METHOD
     const { pathname, searchParams } = new URL(url, 'http://local')
     const [, root = '', name, ...rest] = pathname.replace(/\/$/, '').split('/')
     if (rest.length > 0) return NOT_FOUND
-    if (root === 'metrics' && name === undefined) return this.#exposeMetrics()
+    if (root === 'metrics' && name === undefined) return this.#exposeMetrics(authorization)
     const checks = this.#checksFor(root)
     if (checks === undefined || (name !== undefined && !checks.has(name))) return NOT_FOUND
     const excluded = new Set(searchParams.getAll('exclude'))
@@ -117,9 +136,11 @@ export class HealthServer implements Runnable {
     return root === 'readyz' ? this.#options.readiness : undefined
   }
 
-  async #exposeMetrics(): Promise<HealthResponse> {
-    const { metrics } = this.#options
+  async #exposeMetrics(authorization: string | undefined): Promise<HealthResponse> {
+    const { metrics, guard } = this.#options
     if (metrics === undefined) return NOT_FOUND
+    const verdict = guard === undefined ? 200 : await guard.authorize(authorization, '/metrics')
+    if (verdict !== 200) return { status: verdict, contentType: TEXT, body: `${REFUSALS[verdict]}\n` }
     return { status: 200, contentType: metrics.contentType, body: await metrics.expose() }
   }
 
@@ -134,14 +155,19 @@ export class HealthServer implements Runnable {
     const leave = this.#requests.enter()
     response.once('close', leave)
     try {
-      const answer = await this.handle(request.method ?? '', request.url ?? '/')
-      response.writeHead(answer.status, {
-        'content-type': answer.contentType,
+      const { status, contentType, body } = await this.handle(
+        request.method ?? '',
+        request.url ?? '/',
+        request.headers.authorization,
+      )
+      response.writeHead(status, {
+        'content-type': contentType,
         'cache-control': 'no-store',
         'x-content-type-options': 'nosniff',
-        ...(answer.status === 405 && { allow: 'GET, HEAD' }),
+        ...(status === 405 && { allow: 'GET, HEAD' }),
+        ...(status === 401 && { 'www-authenticate': 'Bearer' }),
       })
-      response.end(request.method === 'HEAD' ? undefined : answer.body)
+      response.end(request.method === 'HEAD' ? undefined : body)
     } catch (error) {
       this.#logger.error({ error, method: request.method }, 'could not respond to a health request')
       if (!response.headersSent) response.writeHead(500, { 'content-type': TEXT })

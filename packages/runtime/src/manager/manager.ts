@@ -10,6 +10,7 @@ import { HealthChecks } from '../health/health-checks.ts'
 import { HealthServer } from '../health/health-server.ts'
 import { type Runnable, START_PHASES, type StartPhase } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
+import { MetricsGuard } from '../metrics/metrics-guard.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
 import { overdue, RuntimeError } from '../runtime-error.ts'
 import { ShutdownTimeoutError, StartTimeoutError } from './manager-error.ts'
@@ -21,6 +22,15 @@ export interface ServerAddress {
   readonly host?: string
   /** 0 takes a free one. */
   readonly port: number
+}
+
+/** Where `/metrics` is served, and to whom. */
+export interface MetricsAddress extends ServerAddress {
+  /**
+   * Serves TLS, and only to accounts that may get the non-resource URL `/metrics`; the API server decides. Needs a port of
+   * its own and the right to create TokenReviews and SubjectAccessReviews. @default false
+   */
+  readonly isProtected?: boolean
 }
 
 /** Options of {@link createManager}. */
@@ -38,7 +48,7 @@ export interface ManagerOptions<Cache extends Runnable = Runnable> {
   /** Where `/healthz` and `/readyz` are served. @default nowhere */
   readonly healthAddress?: ServerAddress
   /** Where `/metrics` is served; may be the same as `healthAddress`. @default nowhere */
-  readonly metricsAddress?: ServerAddress
+  readonly metricsAddress?: MetricsAddress
   /** How long each phase of the start may take. @default 120_000 */
   readonly startTimeoutMs?: number
   /** How long a stop may take as a whole. Above 5 s, which are kept for the lease and the servers. @default 25_000 */
@@ -264,14 +274,20 @@ export class Manager<Cache extends Runnable = Runnable> {
 type Groups = Readonly<Record<StartPhase | 'leader', RunnableGroup>>
 
 function makeServers(options: ManagerOptions, health: HealthChecks, readiness: HealthChecks) {
-  const { healthAddress, metricsAddress, metrics, logger } = options
+  const { client, clock = systemClock, healthAddress, metricsAddress, metrics, logger } = options
   const isShared = healthAddress !== undefined && metricsAddress !== undefined && isSame(healthAddress, metricsAddress)
+  const isProtected = metricsAddress?.isProtected === true
+  if (isShared && isProtected) {
+    throw new RuntimeError('MANAGER_CONFIG', 'protected metrics need a port other than that of the health checks')
+  }
   const served = metrics !== undefined ? { metrics } : {}
   const log = logger !== undefined ? { logger } : {}
   const healthServer =
     healthAddress && new HealthServer({ ...healthAddress, health, readiness, ...(isShared && served), ...log })
   if (isShared) return { health: healthServer, metrics: healthServer }
-  const metricsServer = metricsAddress && new HealthServer({ ...metricsAddress, ...served, ...log }, 'metrics')
+  const guard = isProtected && { guard: new MetricsGuard({ client, clock, ...log }) }
+  const metricsServer =
+    metricsAddress && new HealthServer({ ...metricsAddress, ...served, ...guard, ...log }, 'metrics')
   return { health: healthServer, metrics: metricsServer }
 }
 

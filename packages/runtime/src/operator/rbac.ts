@@ -13,7 +13,15 @@ export interface RbacOptions {
     /** CRDs whose conversion webhook has to trust the certificate. @default those that the operator converts */
     readonly customResourceDefinitions?: readonly string[]
   }
+  /** Whether `/metrics` is served only to accounts that may get it. @default false */
+  readonly protectsMetrics?: boolean
 }
+
+/** The rules for protected metrics. */
+const METRICS_RULES: readonly PolicyRule[] = [
+  { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+  { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+]
 
 /** The roles of an operator. */
 export interface RbacRoles {
@@ -80,6 +88,7 @@ export function rolesOf(
   const own = (wanted: string | undefined) => [
     ...rulesOf(grants.filter((grant) => grant.namespace === wanted)),
     ...rules.filter((rule) => rule.namespace === wanted).map(({ namespace: _where, ...rule }) => rule),
+    ...(options.protectsMetrics && wanted === undefined ? METRICS_RULES : []),
   ]
   const apiVersion = 'rbac.authorization.k8s.io/v1'
   const namespaces = [...new Set([namespace, ...[...grants, ...rules].flatMap((one) => one.namespace ?? [])])]
