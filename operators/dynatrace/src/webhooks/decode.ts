@@ -1,8 +1,8 @@
 /** Finds values that no rule can handle: those that the API server never sends, and numbers that its schema accepts. */
 import { type AnyCrd, objectSchema, type Problem, type StructuralSchema } from '@reeve/crd'
 import { isRecord, ownValue, type UnknownObject } from '@reeve/kube'
+import { quantityProblems } from '../api/core/quantity-problems.ts'
 import { decodingProblems } from '../api/validation/decoding-problems.ts'
-import { quantityProblems } from '../api/validation/quantity-problems.ts'
 
 /**
  * Lists the problems of an object; empty when it can be worked with. Of what was stored before, `isStored`, fields may be

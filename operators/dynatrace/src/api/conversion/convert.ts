@@ -1,9 +1,9 @@
 /** Conversion of both kinds between all their versions, through the stored one. */
 import { type AnyCrd, type Convert, CrdError, defineConversion } from '@reeve/crd'
+import { quantityProblems } from '../core/quantity-problems.ts'
 import { DynaKubeCrd } from '../dynakube/dynakube-crd.ts'
 import { EdgeConnectCrd } from '../edgeconnect/edgeconnect-crd.ts'
 import { schemaOf } from '../schema-of.ts'
-import { quantityProblems } from '../validation/quantity-problems.ts'
 import { v1beta3Spoke } from './dynakube-v1beta3.ts'
 import { v1beta4Spoke } from './dynakube-v1beta4.ts'
 import { v1beta5Spoke } from './dynakube-v1beta5.ts'

@@ -1,8 +1,8 @@
 /** Which namespaces a DynaKube is responsible for. */
 import { type LabelSelector, matchesLabels } from '@reeve/kube'
+import { selectorProblems } from '../core/label-selector-problems.ts'
 import type { IgnoredNamespacePatterns } from '../ignored-namespaces.ts'
 import type { DynaKube } from '../latest.ts'
-import { selectorProblems } from '../validation/label-selector-problems.ts'
 import { hasMetadataEnrichment, hasOtlpExporter } from './feature-facts.ts'
 import { injectionNamespaceSelector, needsAppInjection } from './one-agent-facts.ts'
 

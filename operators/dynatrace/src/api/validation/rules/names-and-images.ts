@@ -1,9 +1,10 @@
 /** Rules on the name of a DynaKube, its selectors and its images. */
+
+import { selectorExcess, selectorProblems } from '../../core/label-selector-problems.ts'
 import { hasExtensions, hasKspm, hasTelemetryIngest } from '../../dynakube/feature-facts.ts'
 import { customOneAgentImage, injectionNamespaceSelector } from '../../dynakube/one-agent-facts.ts'
 import type { DynaKube } from '../../latest.ts'
 import { mayBeImage } from '../image-reference.ts'
-import { selectorExcess, selectorProblems } from '../label-selector-problems.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 /** The names that Services may have. */
