@@ -1,13 +1,13 @@
 /** The Dynatrace operator and what its users do, described for fault exploration. */
 import { isDeepStrictEqual } from 'node:util'
-import { Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
+import { Namespaces, type ObjectKey } from '@reeve/kube'
 import type { Exploration, OperatorUnderTest, User } from '@reeve/simulation'
 import { type DynaKubeSpec, DynaKubes } from '../src/api/latest.ts'
 import { EXAMPLE_TEMPLATES, FULL_SPEC } from '../src/api/testing/full-spec.ts'
-import { encodeSecret } from '../src/controllers/rendering/secret-data.ts'
 import { dynatraceUnderTest, NAMESPACE } from './dynatrace-under-test.ts'
 import { addServiceAccounts } from './service-accounts.ts'
 import { AUTHORITY, TENANT, type TenantWorld } from './tenant-world.ts'
+import { addTokens } from './tokens.ts'
 
 const key: ObjectKey = { namespace: NAMESPACE, name: 'cluster' }
 
@@ -49,14 +49,7 @@ async function prepare({ client, world }: User<TenantWorld>): Promise<void> {
     await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   }
   await addServiceAccounts(client, NAMESPACE)
-  const { tokens } = world.tenant
-  const values = ['apiToken', 'dataIngestToken'].map((name) => [name, tokens.get(name)?.value ?? ''] as const)
-  await client.create(Secrets, {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { namespace: NAMESPACE, name: 'tokens' },
-    data: encodeSecret(Object.fromEntries(values)),
-  })
+  await addTokens({ client, world })
 }
 
 /** What T12 needs to know of DynaKubes. Pairs of features are switched on and off by a suite of their own. */

@@ -4,11 +4,11 @@ import type { Exploration, User } from '@reeve/simulation'
 import { FIXED_NAMES } from '../src/api/dynakube/names.ts'
 import { type DynaKubeSpec, DynaKubes } from '../src/api/latest.ts'
 import { INSTANCE_LABEL } from '../src/controllers/dynakube/components/injection/map-namespaces.ts'
-import { encodeSecret } from '../src/controllers/rendering/secret-data.ts'
 import { dynatraceUnderTest, NAMESPACE } from './dynatrace-under-test.ts'
 import { admitNamespace, admitPod } from './injecting-webhook.ts'
 import { addServiceAccounts } from './service-accounts.ts'
 import { AUTHORITY, TENANT, type TenantWorld } from './tenant-world.ts'
+import { addTokens } from './tokens.ts'
 
 type TenantUser = User<TenantWorld>
 
@@ -31,14 +31,7 @@ async function prepare({ client, world }: TenantUser): Promise<void> {
     await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } })
   }
   await addServiceAccounts(client, NAMESPACE)
-  const { tokens } = world.tenant
-  const values = ['apiToken', 'dataIngestToken'].map((name) => [name, tokens.get(name)?.value ?? ''] as const)
-  await client.create(Secrets, {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { namespace: NAMESPACE, name: 'tokens' },
-    data: encodeSecret(Object.fromEntries(values)),
-  })
+  await addTokens({ client, world })
 }
 
 /** A namespace as the API server stores it after the webhook, and its first pod a moment later. */

@@ -1,4 +1,5 @@
 /** `ruxitagentproc.conf`: the settings shipped with an agent, overridden by those of the tenant. */
+import { isRecord } from '@reeve/kube/json-record'
 import { CONTAINER_CONFIG_PATH } from '../injection-contract/paths.ts'
 import { inputError } from './bootstrap-error.ts'
 
@@ -81,10 +82,10 @@ function parseProperties(json: string): readonly Property[] {
     // The content may hold the token of the tenant, which the message of the parser would quote.
     throw inputError('ruxitagentproc.json is not valid JSON')
   }
-  const properties = isObject(parsed) ? (parsed.properties ?? []) : undefined
+  const properties = isRecord(parsed) ? (parsed.properties ?? []) : undefined
   if (!Array.isArray(properties)) throw inputError('ruxitagentproc.json has no list of properties')
   return properties.map((property: unknown, index) => {
-    const { section, key, value } = isObject(property) ? property : {}
+    const { section, key, value } = isRecord(property) ? property : {}
     if (typeof section === 'string' && typeof key === 'string' && typeof value === 'string') {
       return { section, key, value }
     }
@@ -105,8 +106,4 @@ function sectionOf(sections: Sections, name: string): Map<string, string> {
 
 function inOrder<V>(entries: ReadonlyMap<string, V>): readonly (readonly [string, V])[] {
   return [...entries].toSorted(([left], [right]) => (left < right ? -1 : 1))
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }

@@ -4,6 +4,11 @@ import { FIXED_NAMES } from '../../api/dynakube/names.ts'
 import { isMode } from '../../api/dynakube/one-agent-facts.ts'
 import { tenantUuid } from '../../api/dynakube/tenant-facts.ts'
 import { featureFlags } from '../../api/feature-flags.ts'
+import {
+  DEFAULT_SECCOMP_PROFILE,
+  NO_CAPABILITIES,
+  NO_PRIVILEGES,
+} from '../../controllers/rendering/security-context.ts'
 import { INIT_MOUNTS } from '../../injection-contract/paths.ts'
 import { type AgentMode, initContainerResources } from './agent-mode.ts'
 import { POD_SETTINGS } from './annotations.ts'
@@ -113,13 +118,11 @@ function securityContextOf({ pod, namespace, dynakube, settings }: InjectionInpu
   const needsProfile = namespace.labels[ENFORCED_STANDARD] === 'restricted' && ofPod?.seccompProfile === undefined
   const hasProfile = featureFlags(dynakube).initContainerSeccompProfile || needsProfile
   return {
-    readOnlyRootFilesystem: true,
-    allowPrivilegeEscalation: false,
-    privileged: false,
-    capabilities: { drop: ['ALL'] },
+    ...NO_PRIVILEGES,
+    ...NO_CAPABILITIES,
     ...(runAsUser !== undefined && { runAsUser }),
     runAsGroup,
     runAsNonRoot: runAsUser === undefined ? runAsGroup !== 0 : runAsUser !== 0,
-    ...(hasProfile && { seccompProfile: { type: 'RuntimeDefault' } }),
+    ...(hasProfile && DEFAULT_SECCOMP_PROFILE),
   }
 }

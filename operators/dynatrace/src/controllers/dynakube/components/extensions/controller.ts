@@ -20,6 +20,7 @@ import { type Mounted, mountsOf, volumesOf } from '../../../rendering/mounted-vo
 import { linuxNodes, onePerNode } from '../../../rendering/placement.ts'
 import { encodeSecret } from '../../../rendering/secret-data.ts'
 import { restricted } from '../../../rendering/security-context.ts'
+import { interchangeable } from '../../../rendering/stateful-set.ts'
 import { claimFrom, placementOf, resourcesFrom } from '../../../rendering/user-settings.ts'
 import { type Claimed, claimed, claimOf, DEFAULT_CLAIM } from '../../../rendering/volume-claims.ts'
 import { created, objectConditions } from '../../conditions/object-conditions.ts'
@@ -101,17 +102,7 @@ function renderStatefulSet(
         ...(claim && { annotations: claim.annotations }),
       },
       spec: {
-        replicas: 1,
-        podManagementPolicy: 'Parallel',
-        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
-        selector: { matchLabels: labels.match },
-        template: {
-          metadata: {
-            labels: { ...template?.labels, ...labels.all },
-            annotations: { ...template?.annotations, ...secretHash },
-          },
-          spec: podSpec(input),
-        },
+        ...interchangeable({ labels, template, hashes: secretHash, replicas: 1, spec: podSpec(input) }),
         ...claim?.spec,
       },
     },

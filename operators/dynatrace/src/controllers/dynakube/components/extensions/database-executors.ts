@@ -16,7 +16,7 @@ import { fromField } from '../../../rendering/container-env.ts'
 import { imageOf, pullPolicyOf } from '../../../rendering/image.ts'
 import { appLabels } from '../../../rendering/labels.ts'
 import { type Mounted, mountsOf, volumesOf } from '../../../rendering/mounted-volume.ts'
-import { unprivileged } from '../../../rendering/security-context.ts'
+import { NO_CAPABILITIES, unprivileged } from '../../../rendering/security-context.ts'
 import { affinityFrom, mountsFrom, placementOf, resourcesFrom, volumesFrom } from '../../../rendering/user-settings.ts'
 import { objectConditions } from '../../conditions/object-conditions.ts'
 import { type DynaKubeComponent, viewOf } from '../../dynakube-component.ts'
@@ -150,7 +150,7 @@ function container(dynakube: DynaKube, database: Database): Container {
       periodSeconds: 5,
       ...health,
     },
-    securityContext: unprivileged(USER, { capabilities: { drop: ['ALL'] } }),
+    securityContext: unprivileged(USER, NO_CAPABILITIES),
     volumeMounts: [...mountsOf(volumes(dynakube)), ...mountsFrom(database.volumeMounts)],
   }
 }

@@ -22,6 +22,7 @@ import { imageOf, pullPolicyOf } from '../../../rendering/image.ts'
 import { mountsOf, volumesOf } from '../../../rendering/mounted-volume.ts'
 import { linuxNodes, onePerNode } from '../../../rendering/placement.ts'
 import { encodeSecret, type SecretData } from '../../../rendering/secret-data.ts'
+import { interchangeable } from '../../../rendering/stateful-set.ts'
 import { placementOf, resourcesFrom } from '../../../rendering/user-settings.ts'
 import { created, objectConditions } from '../../conditions/object-conditions.ts'
 import { REASONS } from '../../conditions/reasons.ts'
@@ -114,19 +115,7 @@ function renderStatefulSet(
         name: namesOf(dynakube).otelCollector,
         labels: labels.all,
       },
-      spec: {
-        replicas,
-        podManagementPolicy: 'Parallel',
-        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
-        selector: { matchLabels: labels.match },
-        template: {
-          metadata: {
-            labels: { ...template?.labels, ...labels.all },
-            annotations: { ...template?.annotations, ...hashes },
-          },
-          spec: podSpec(input, replicas),
-        },
-      },
+      spec: interchangeable({ labels, template, hashes, replicas, spec: podSpec(input, replicas) }),
     },
     { onImmutable: 'recreate' },
   )
