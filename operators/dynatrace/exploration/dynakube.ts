@@ -4,6 +4,7 @@ import { Namespaces, type ObjectKey } from '@reeve/kube'
 import type { Exploration, OperatorUnderTest, User } from '@reeve/simulation'
 import { type DynaKubeSpec, DynaKubes } from '../src/api/latest.ts'
 import { EXAMPLE_TEMPLATES, FULL_SPEC } from '../src/api/testing/full-spec.ts'
+import { addCsiDriver } from './csi-driver.ts'
 import { dynatraceUnderTest, NAMESPACE } from './dynatrace-under-test.ts'
 import { addServiceAccounts } from './service-accounts.ts'
 import { AUTHORITY, TENANT, type TenantWorld } from './tenant-world.ts'
@@ -49,6 +50,7 @@ async function prepare({ client, world }: User<TenantWorld>): Promise<void> {
     await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   }
   await addServiceAccounts(client, NAMESPACE)
+  await addCsiDriver(client, NAMESPACE)
   await addTokens({ client, world })
 }
 

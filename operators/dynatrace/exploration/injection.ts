@@ -4,6 +4,7 @@ import type { Exploration, User } from '@reeve/simulation'
 import { FIXED_NAMES } from '../src/api/dynakube/names.ts'
 import { type DynaKubeSpec, DynaKubes } from '../src/api/latest.ts'
 import { INSTANCE_LABEL } from '../src/controllers/dynakube/components/injection/map-namespaces.ts'
+import { addCsiDriver } from './csi-driver.ts'
 import { dynatraceUnderTest, NAMESPACE } from './dynatrace-under-test.ts'
 import { admitNamespace, admitPod } from './injecting-webhook.ts'
 import { addServiceAccounts } from './service-accounts.ts'
@@ -31,6 +32,7 @@ async function prepare({ client, world }: TenantUser): Promise<void> {
     await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } })
   }
   await addServiceAccounts(client, NAMESPACE)
+  await addCsiDriver(client, NAMESPACE)
   await addTokens({ client, world })
 }
 

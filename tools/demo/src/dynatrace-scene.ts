@@ -1,5 +1,6 @@
 /** The Dynatrace operator and its webhooks in the demo: a DynaKube, an EdgeConnect and an application that is injected. */
 import { readFile } from 'node:fs/promises'
+import { findClientBinary } from '@reeve/client-binaries'
 import {
   CONVERT_PATH,
   clusterIdOf,
@@ -11,9 +12,10 @@ import {
   EdgeConnects,
 } from '@reeve/dynatrace'
 import { startTenantSimulator, type TenantSimulator } from '@reeve/dynatrace/tenant/simulator'
-import { type KubeClient, type KubeObject, Namespaces, type Resource, sleep } from '@reeve/kube'
+import { type KubeClient, type KubeObject, Namespaces, type Resource, sleep, type UnknownObject } from '@reeve/kube'
 import { parse } from 'yaml'
 import { applyCrd, FIELD_MANAGER } from './apply-crd.ts'
+import { applyChart } from './chart-objects.ts'
 import { OAUTH_CLIENT, TENANT, TRUST, tenantObjects } from './dynatrace-tenant.ts'
 import { startWebhooks } from './dynatrace-webhooks.ts'
 import { bookshopState, openBookshop } from './injected-application.ts'
@@ -41,8 +43,11 @@ export const dynatraceScene: Scene = {
   kubectlNames: 'dynakubes,edgeconnects',
   hint: 'kubectl edit dynakube -n dynatrace dynakube: remove a feature and see it go, or write nonsense and see it denied',
   told: [told(DynaKubes), told(EdgeConnects)],
-  obstacle: async ({ hasSimulatedNodes }) =>
-    hasSimulatedNodes ? undefined : 'a simulated tenant has no agents that real nodes could run',
+  async obstacle({ hasSimulatedNodes }) {
+    if (!hasSimulatedNodes) return 'a simulated tenant has no agents that real nodes could run'
+    if ((await findClientBinary('helm')) === undefined) return 'its CSI driver comes with a chart: put helm on PATH'
+    return undefined
+  },
   open: openDynatraceScene,
 }
 
@@ -55,6 +60,9 @@ async function openDynatraceScene(stage: SceneStage, signal: AbortSignal): Promi
   const chart = { operator: 'dynatrace', release: 'dynatrace-operator', namespace: NAMESPACE }
   const image = `registry.example.com/dynatrace-operator:v${VERSION}`
   const account = await connectAsOperator(stage, chart, signal)
+  // Agents on nodes and injected pods have volumes of the driver: without it they would not start.
+  const helm = (await findClientBinary('helm')) ?? ''
+  await applyChart(client, helm, chart, isOfCsiDriver, signal)
   const webhooks = started.use(await startWebhooks(stage, { chart, image }, signal))
   for (const { spec, ...manifest } of crdManifests(NAMESPACE)) {
     const webhook = { conversionReviewVersions: ['v1'], clientConfig: webhooks.clientConfigFor(CONVERT_PATH) }
@@ -90,6 +98,10 @@ async function openDynatraceScene(stage: SceneStage, signal: AbortSignal): Promi
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
+}
+
+function isOfCsiDriver({ metadata }: UnknownObject): boolean {
+  return metadata.labels?.['app.kubernetes.io/component'] === 'csi-driver'
 }
 
 async function prepare(client: KubeClient, simulator: TenantSimulator, signal: AbortSignal): Promise<void> {

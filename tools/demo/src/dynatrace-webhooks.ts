@@ -12,7 +12,8 @@ import {
 import { MutatingWebhookConfigurations, ValidatingWebhookConfigurations, type WebhookClientConfig } from '@reeve/kube'
 import { issueAuthority, issueServing } from '@reeve/runtime/certificates'
 import { FIELD_MANAGER } from './apply-crd.ts'
-import { connectAsOperator, type OperatorChart } from './operator-account.ts'
+import type { OperatorChart } from './chart-objects.ts'
+import { connectAsOperator } from './operator-account.ts'
 import type { SceneStage } from './scene.ts'
 
 const HOST = '127.0.0.1'

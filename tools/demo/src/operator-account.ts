@@ -1,29 +1,8 @@
 /** Lets an operator of the demo act as the ServiceAccount of its chart, with the rights that the chart gives it. */
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { findClientBinary } from '@reeve/client-binaries'
-import {
-  type CredentialSource,
-  type Credentials,
-  createClient,
-  type KubeClient,
-  loadConfig,
-  type UnknownObject,
-} from '@reeve/kube'
-import { parseYamlDocuments } from '@reeve/kube/yaml'
-import { FIELD_MANAGER } from './apply-crd.ts'
+import { type CredentialSource, type Credentials, createClient, type KubeClient, loadConfig } from '@reeve/kube'
+import { applyChart, type OperatorChart } from './chart-objects.ts'
 import type { SceneStage } from './scene.ts'
-
-/** The chart of an operator, and how it would be installed. */
-export interface OperatorChart {
-  /** The name of its folder below `operators`. */
-  readonly operator: string
-  readonly release: string
-  readonly namespace: string
-  /** The ServiceAccount to act as. @default the name of the release */
-  readonly account?: string
-}
 
 /** What gives an account its rights; the rest of a chart is for operators that run in the cluster. */
 const ACCESS_KINDS = new Set(['ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding'])
@@ -48,27 +27,9 @@ export async function connectAsOperator(
     logger.warn({ operator: chart.operator }, 'the operator has the rights of the demo, not those of its chart')
     return createClient({ config, fieldManager: chart.release })
   }
-  for (const object of await accessObjects(helm, chart, signal)) {
-    const options = { fieldManager: FIELD_MANAGER, force: true, signal }
-    await client.apply(await client.resourceFor(object, { signal }), object, options)
-  }
+  await applyChart(client, helm, chart, ({ kind }) => ACCESS_KINDS.has(kind), signal)
   const { account = chart.release } = chart
   return createClient({ config: { ...config, credentials: accountTokens(client, chart) }, fieldManager: account })
-}
-
-async function accessObjects(
-  helm: string,
-  { operator, release, namespace }: OperatorChart,
-  signal: AbortSignal,
-): Promise<readonly UnknownObject[]> {
-  const folder = fileURLToPath(new URL(`../../../operators/${operator}/chart`, import.meta.url))
-  const args = ['template', release, folder, '--namespace', namespace]
-  const { stdout } = await promisify(execFile)(helm, args, { maxBuffer: 32 * 1024 * 1024, signal })
-  return parseYamlDocuments(stdout).flatMap((document) => {
-    // The charts are checked by the tests of their operators.
-    const object = document.toJS() as UnknownObject | null
-    return object !== null && ACCESS_KINDS.has(object.kind) ? [object] : []
-  })
 }
 
 /** Tokens last for an hour; the demo may run for longer. */

@@ -42,6 +42,7 @@ describe('npm start', () => {
     expect(told(story)).toEqual(
       expect.arrayContaining([
         'WebApp shop Ready',
+        'DaemonSet dynatrace-oneagent-csi-driver available',
         'DaemonSet dynakube-oneagent available',
         'DaemonSet dynakube-node-config-collector available',
         'StatefulSet dynakube-activegate available',

@@ -31,6 +31,7 @@ import {
 } from '../../src/index.ts'
 import { startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
 import { installCrds } from './install-crds.ts'
+import { installCsiDriver } from './install-csi-driver.ts'
 import { reconcileAfter } from './reconcile-after.ts'
 import { until } from './until.ts'
 
@@ -108,6 +109,8 @@ export async function setControllersStage(tenants: readonly string[]): Promise<C
   const namespace = await cluster.createNamespace()
   await installCrds(client)
   await prepare(client, namespace, simulator)
+  // On all nodes, those of the stage included, which are tainted.
+  await installCsiDriver(client, namespace, ['csidriver.tolerations[0].operator=Exists'])
   let advancedMs = 0
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + advancedMs }
   const records: ReconcileRecord[] = []

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../clock.ts'
 import { createContext } from './context.ts'
 import type { OnError } from './control-loop.ts'
 import { createCronJobController } from './cron-jobs.ts'
+import { createCsiNodeController } from './csi-nodes.ts'
 import { createDaemonSetController } from './daemon-sets.ts'
 import { DEFAULT_KUBELET_SETTINGS, DEFAULT_NODES } from './defaults.ts'
 import { createDeploymentController } from './deployments.ts'
@@ -76,6 +77,7 @@ export function createControllers(api: ClusterApi, options: ControllersOptions =
     createNodeController(context, typeof nodes === 'number' ? simulatedNodes(nodes) : nodes),
     createScheduler(context),
     createKubelet(context, settings),
+    createCsiNodeController(context),
     createTaintEvictionController(context),
     createPodGarbageCollector(context),
     createReplicaSetController(context),

@@ -2,10 +2,12 @@
 import type { ClusterEvent } from '../api/cluster-api.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller, type EventHandler } from './controller.ts'
+import { CSI_NODES, type CsiNode } from './csi-nodes.ts'
 import type { EventContent } from './event-recorder.ts'
 import { isNodeReady, type Node } from './kinds/cluster.ts'
 import { isTerminating, keyOf, splitKey } from './kinds/meta.ts'
 import { isFinished, type Pod, type PodStatus } from './kinds/pods.ts'
+import { csiMountFailure, hasCsiVolume } from './kubelet/csi-drivers.ts'
 import { PodAddresses } from './kubelet/pod-addresses.ts'
 import { type KubeletSettings, podBehaviour } from './kubelet/pod-behaviour.ts'
 import { type NodeContext, type PodMemory, stepPod, stoppedStatus } from './kubelet/pod-lifecycle.ts'
@@ -23,6 +25,8 @@ interface TrackedPod extends PodMemory {
   /** The dependencies it has waited for, as keys of the map of waiting pods. */
   readonly needs: Set<string>
   stoppingSinceMs?: number
+  /** The message of the last event about a volume that cannot be mounted. */
+  mountFailure?: string | undefined
 }
 
 class Kubelet {
@@ -34,12 +38,14 @@ class Kubelet {
   readonly #settings: KubeletSettings
   readonly #pods: ResourceClient<Pod>
   readonly #nodes: ResourceClient<Node>
+  readonly #csiNodes: ResourceClient<CsiNode>
 
   constructor(context: ControllerContext, settings: KubeletSettings) {
     this.#context = context
     this.#settings = settings
     this.#pods = new ResourceClient(context.api, 'pods')
     this.#nodes = new ResourceClient(context.api, 'nodes')
+    this.#csiNodes = new ResourceClient(context.api, CSI_NODES)
   }
 
   reset(): void {
@@ -80,9 +86,12 @@ class Kubelet {
 
   async #run(pod: Pod, node: Node): Promise<number | undefined> {
     const nowMs = this.#context.clock.now()
-    const { status, wakeAtMs } = stepPod(pod, this.#trackedPod(pod), this.#nodeContext(pod, node), nowMs)
+    const tracked = this.#trackedPod(pod)
+    const context = this.#nodeContext(pod, node)
+    const { status, wakeAtMs } = stepPod(pod, tracked, context, nowMs)
     const hasChanged = await this.#pods.updateStatus(pod, status)
     if (hasChanged) await this.#recordEvents(pod, status)
+    if (status.podIP === undefined) await this.#recordMountFailure(pod, tracked, context.unmountable)
     return Number.isFinite(wakeAtMs) ? wakeAtMs - nowMs : undefined
   }
 
@@ -121,7 +130,8 @@ class Kubelet {
       behaviour: podBehaviour(pod, this.#settings),
       hostIP,
       podIP: () => (pod.spec.hostNetwork === true ? hostIP : this.#addresses.of(key)),
-      unmountable: this.#await(pod, unmet(api, pod, volumeNeeds(pod))),
+      unmountable:
+        this.#await(pod, unmet(api, pod, volumeNeeds(pod))) ?? this.#await(pod, this.#unmetDriver(pod, node)),
       missingFor: (container) => this.#await(pod, unmet(api, pod, containerEnvNeeds(container))),
     }
   }
@@ -133,6 +143,23 @@ class Kubelet {
     this.#waiting.set(need.id, pods.add(keyOf(pod)))
     this.#trackedPod(pod).needs.add(need.id)
     return need.message
+  }
+
+  /** A CSI driver that is not registered on the node although a volume of the pod needs it. */
+  #unmetDriver(pod: Pod, node: Node): UnmetNeed | undefined {
+    if (!hasCsiVolume(pod)) return undefined
+    const { name } = node.metadata
+    const drivers = this.#csiNodes.get('', name)?.spec.drivers?.map((driver) => driver.name) ?? []
+    const message = csiMountFailure(pod, drivers)
+    return message === undefined ? undefined : { id: needId(CSI_NODES, '', name), message }
+  }
+
+  /** Records a volume that cannot be mounted once, not with every attempt. */
+  async #recordMountFailure(pod: Pod, tracked: TrackedPod, message: string | undefined): Promise<void> {
+    if (message === tracked.mountFailure) return
+    tracked.mountFailure = message
+    if (message === undefined) return
+    await this.#context.events.record(pod, { type: 'Warning', reason: 'FailedMount', message, source: SOURCE })
   }
 
   #forget(key: string): void {
@@ -173,6 +200,7 @@ export function createKubelet(context: ControllerContext, settings: KubeletSetti
       configmaps: onNeeded,
       secrets: onNeeded,
       persistentvolumeclaims: onNeeded,
+      [CSI_NODES]: onNeeded,
       nodes: ({ object, previous }, enqueue) => {
         const node = asObject<Node>(object)
         const wasReady = previous !== undefined && isNodeReady(asObject<Node>(previous))

@@ -50,6 +50,12 @@ export interface Container {
   readonly restartPolicy?: string
 }
 
+export interface Volume {
+  readonly name: string
+  readonly hostPath?: { readonly path: string }
+  readonly csi?: { readonly driver: string }
+}
+
 export interface SelectorTerm {
   readonly matchExpressions?: readonly SelectorRequirement[]
   readonly matchFields?: readonly SelectorRequirement[]
@@ -110,6 +116,7 @@ export interface Pod {
     readonly readinessGates?: readonly { readonly conditionType: string }[]
     readonly initContainers?: readonly Container[]
     readonly containers: readonly Container[]
+    readonly volumes?: readonly Volume[]
     readonly affinity?: {
       readonly nodeAffinity?: {
         readonly requiredDuringSchedulingIgnoredDuringExecution?: {

@@ -49,6 +49,12 @@ export function behaviourOf(pod: Pod): PodBehaviour {
   }
 }
 
+/** Whether containers of the pod run or ran: volumes that are mounted stay mounted. */
+export function hasStarted({ status }: Pod): boolean {
+  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  return statuses.some(({ state, lastState }) => state.waiting === undefined || lastState?.terminated !== undefined)
+}
+
 function durationMs(text: string | undefined): number | undefined {
   if (text === 'forever') return Number.POSITIVE_INFINITY
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text ?? '') ?? []

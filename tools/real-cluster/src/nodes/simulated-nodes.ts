@@ -1,10 +1,12 @@
 /** Nodes without machines: schedules pods and reports them running, using only the API. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
+import { driversOf, hasCsiVolume } from '@reeve/embedded-cluster/csi-drivers'
 import { ApiClient } from '../api-client.ts'
 import { RequestFailedError } from '../errors.ts'
 import type { Connection } from '../kubeconfig.ts'
 import { follow } from './collection.ts'
+import { CsiRegistry } from './csi-registry.ts'
+import { isContained } from './is-contained.ts'
 import { type KubeletServer, type LogSource, startKubeletServer } from './kubelet-server.ts'
 import {
   isStatusCurrent,
@@ -17,8 +19,9 @@ import {
 } from './node-object.ts'
 import { keyOf, type Node, type Pod, type PodStatus } from './objects.ts'
 import { place } from './placement.ts'
-import { behaviourOf } from './pod-behaviour.ts'
+import { behaviourOf, hasStarted, type PodBehaviour } from './pod-behaviour.ts'
 import { reportPod, reportTerminated, timestamp } from './pod-status.ts'
+import { create, undefinedOn } from './requests.ts'
 import { WorkSet } from './work-set.ts'
 
 export interface SimulatedNodesOptions {
@@ -92,6 +95,7 @@ class Simulation implements SimulatedNodes {
   readonly #bindings = new Map<string, string>()
   readonly #internalIPs = new Map<string, string>()
   readonly #timers = new Map<string, NodeJS.Timeout>()
+  readonly #csi: CsiRegistry
   readonly #work: WorkSet
   readonly #loops: Promise<unknown>
   #nextPodIP = 1
@@ -102,6 +106,7 @@ class Simulation implements SimulatedNodes {
     this.#server = server
     this.#version = version
     this.#onFailure = onFailure
+    this.#csi = new CsiRegistry(client)
     this.#work = new WorkSet((key) => this.#reconcile(key), CONCURRENT_WRITES)
     this.#loops = Promise.all([this.#followPods(), this.#followNodes(), this.#sendHeartbeats()])
   }
@@ -127,11 +132,15 @@ class Simulation implements SimulatedNodes {
         this.#pods.clear()
         for (const pod of change.objects) this.#pods.set(keyOf(pod), pod)
         this.#allPods()
+        for (const pod of change.objects) this.#driversChanged(pod)
       } else if (change.type === 'deleted') {
         this.#pods.delete(keyOf(change.object))
+        this.#csi.forget(change.object)
+        this.#driversChanged(change.object)
       } else {
         this.#pods.set(keyOf(change.object), change.object)
         this.#work.add(`pod:${keyOf(change.object)}`)
+        this.#driversChanged(change.object)
       }
     }
   }
@@ -144,6 +153,7 @@ class Simulation implements SimulatedNodes {
         for (const node of change.objects) this.#nodes.set(node.metadata.name, node)
         this.#areNodesListed = true
         for (const name of this.#nodes.keys()) this.#work.add(`node:${name}`)
+        for (const pod of this.#pods.values()) this.#driversChanged(pod)
       } else if (change.type === 'deleted') {
         this.#nodes.delete(change.object.metadata.name)
       } else {
@@ -164,6 +174,20 @@ class Simulation implements SimulatedNodes {
     }
   }
 
+  /** The CSINode, and pods that may wait for a driver, follow each change of a driver's pod. */
+  #driversChanged(changed: Pod): void {
+    const { nodeName } = changed.spec
+    if (!nodeName || driversOf(changed).length === 0) return
+    this.#work.add(`csi:${nodeName}`)
+    for (const [key, pod] of this.#pods) {
+      if (pod.spec.nodeName === nodeName && hasCsiVolume(pod)) this.#work.add(`pod:${key}`)
+    }
+  }
+
+  *#podsOn(nodeName: string): Generator<Pod> {
+    for (const pod of this.#pods.values()) if (pod.spec.nodeName === nodeName) yield pod
+  }
+
   #allPods(): void {
     for (const key of this.#pods.keys()) this.#work.add(`pod:${key}`)
   }
@@ -177,6 +201,8 @@ class Simulation implements SimulatedNodes {
           return await this.#reconcilePod(key, this.#pods.get(name))
         case 'node':
           return await this.#reconcileNode(this.#nodes.get(name))
+        case 'csi':
+          return await this.#csi.publish(this.#nodes.get(name), this.#podsOn(name))
         case 'lease':
           return await this.#renewLease(this.#nodes.get(name))
         case 'bound':
@@ -208,10 +234,18 @@ class Simulation implements SimulatedNodes {
     if (pod.metadata.deletionTimestamp) return this.#terminate(pod)
 
     const host = { hostIP: this.#internalIP(nodeName), podIP: pod.status?.podIP ?? this.#unusedPodIP() }
-    const report = reportPod(pod, behaviourOf(pod), host, Date.now())
+    const report = reportPod(pod, await this.#behaviourOf(pod, nodeName), host, Date.now())
     if (!isContained(report.status, pod.status)) await this.#writeStatus(pod, report.status)
     // Timestamps have whole seconds, so waiting a little longer is never too early.
     else if (report.nextChangeMs !== undefined) this.#reconcileAfter(key, report.nextChangeMs + 10)
+  }
+
+  /** A pod whose CSI driver is not registered on its node does not start. */
+  async #behaviourOf(pod: Pod, nodeName: string): Promise<PodBehaviour> {
+    const behaviour = behaviourOf(pod)
+    if (!hasCsiVolume(pod) || hasStarted(pod)) return behaviour
+    const isMountable = await this.#csi.checkVolumes(pod, this.#podsOn(nodeName))
+    return isMountable ? behaviour : { ...behaviour, waitingReason: 'ContainerCreating' }
   }
 
   async #schedule(pod: Pod): Promise<void> {
@@ -324,41 +358,6 @@ class Simulation implements SimulatedNodes {
   }
 }
 
-function create(path: string, body: unknown) {
-  return { method: 'POST' as const, path, body }
-}
-
 function podPath(pod: Pod): string {
   return `/api/v1/namespaces/${pod.metadata.namespace}/pods/${pod.metadata.name}`
-}
-
-/** The result, or `undefined` if the server responded with `status`. */
-async function undefinedOn<T>(status: number, request: Promise<T>): Promise<T | undefined> {
-  try {
-    return await request
-  } catch (error) {
-    if (error instanceof RequestFailedError && error.status === status) return undefined
-    throw error
-  }
-}
-
-/** Whether `actual` contains all fields of `wanted`; lists of conditions are compared by type. */
-function isContained(wanted: unknown, actual: unknown): boolean {
-  if (Array.isArray(wanted)) {
-    const list: readonly unknown[] = Array.isArray(actual) ? actual : []
-    return wanted.every((item, index) =>
-      isContained(item, list.find((other) => hasSameType(item, other)) ?? list[index]),
-    )
-  }
-  if (typeof wanted !== 'object' || wanted === null) return isDeepStrictEqual(wanted, actual)
-  const object: Readonly<Record<string, unknown>> = typeof actual === 'object' && actual !== null ? { ...actual } : {}
-  return Object.entries(wanted).every(([key, value]) => value === undefined || isContained(value, object[key]))
-}
-
-function hasSameType(a: unknown, b: unknown): boolean {
-  return isTyped(a) && isTyped(b) && a.type === b.type
-}
-
-function isTyped(value: unknown): value is { readonly type: string } {
-  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
 }

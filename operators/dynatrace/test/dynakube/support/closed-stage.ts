@@ -1,6 +1,7 @@
 /** A DynaKube in a closed world: simulated time, a tenant without sockets, and an operator that can be killed. */
 import { type KubeClient, Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
 import { createWorld, type OperatorUnderTest, type SeamRequest, type World } from '@reeve/simulation'
+import { addCsiDriver } from '../../../exploration/csi-driver.ts'
 import { dynatraceUnderTest, NAMESPACE } from '../../../exploration/dynatrace-under-test.ts'
 import { addServiceAccounts } from '../../../exploration/service-accounts.ts'
 import { TENANT, type TenantWorld } from '../../../exploration/tenant-world.ts'
@@ -32,7 +33,10 @@ export async function setClosedStage(options: { readonly hasPods?: boolean } = {
   await world.install(operator)
   const stage = new ClosedStage(world, operator)
   await stage.prepare()
-  if (options.hasPods) await addServiceAccounts(stage.client, NAMESPACE)
+  if (options.hasPods) {
+    await addServiceAccounts(stage.client, NAMESPACE)
+    await addCsiDriver(stage.client, NAMESPACE)
+  }
   stage.start()
   return stage
 }

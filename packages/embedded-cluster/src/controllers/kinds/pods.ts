@@ -57,6 +57,8 @@ export interface Container {
 export interface Volume {
   readonly name: string
   readonly persistentVolumeClaim?: { readonly claimName: string }
+  readonly hostPath?: { readonly path: string }
+  readonly csi?: { readonly driver: string }
   readonly configMap?: KeyReference
   readonly secret?: { readonly secretName?: string; readonly optional?: boolean }
   readonly projected?: {

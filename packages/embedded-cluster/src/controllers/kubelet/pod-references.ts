@@ -2,6 +2,7 @@
 import type { ClusterApi } from '../../api/cluster-api.ts'
 import { namespaceOf } from '../kinds/meta.ts'
 import type { Container, KeyReference, Pod, Volume } from '../kinds/pods.ts'
+import { mountFailure } from './csi-drivers.ts'
 
 /** An object that a pod requires, such as `secrets/default/tls`. */
 export interface Need {
@@ -9,6 +10,8 @@ export interface Need {
   readonly name: string
   /** A required key. */
   readonly key?: string
+  /** The volume that needs it; absent for the env of a container. */
+  readonly volume?: string
 }
 
 /** The id of the required object, for finding the pods that wait for it. */
@@ -18,7 +21,9 @@ export function needId(resource: string, namespace: string, name: string): strin
 
 /** References of the pod's volumes. */
 export function volumeNeeds(pod: Pod): Need[] {
-  return (pod.spec.volumes ?? []).flatMap(needsOfVolume)
+  return (pod.spec.volumes ?? []).flatMap((volume) =>
+    needsOfVolume(volume).map((need) => ({ ...need, volume: volume.name })),
+  )
 }
 
 function needsOfVolume({ configMap, secret, projected, persistentVolumeClaim }: Volume): Need[] {
@@ -68,11 +73,14 @@ export interface UnmetNeed {
 /** The first missing dependency. */
 export function unmet(api: ClusterApi, pod: Pod, needs: readonly Need[]): UnmetNeed | undefined {
   const namespace = namespaceOf(pod)
-  for (const { resource, name, key } of needs) {
+  for (const { resource, name, key, volume } of needs) {
     const object = api.get(resource, namespace, name)
     const id = needId(resource, namespace, name)
     const kind = resource.slice(0, -1)
-    if (object === undefined) return { id, message: `${kind} "${name}" not found` }
+    if (object === undefined) {
+      const problem = `${kind} "${name}" not found`
+      return { id, message: volume === undefined ? problem : mountFailure(volume, problem) }
+    }
     if (key === undefined) continue
     const hasKey = [object.data, object.binaryData].some((data) => Object.hasOwn(Object(data), key))
     if (!hasKey) return { id, message: `${kind} "${name}" has no key "${key}"` }
