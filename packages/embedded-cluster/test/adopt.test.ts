@@ -83,3 +83,50 @@ it('rejects kinds that it does not serve', async () => {
   const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'one' } }
   await expect(cluster.adopt([widget])).rejects.toMatchObject({ code: 404 })
 })
+
+it('serves an adopted definition with its rules at once, in any number of clusters', async () => {
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'notes.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { kind: 'Note', plural: 'notes' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              properties: {
+                spec: {
+                  type: 'object',
+                  properties: { size: { type: 'integer', default: 3 } },
+                  'x-kubernetes-validations': [{ rule: 'self.size < 10', message: 'too large' }],
+                },
+              },
+            },
+          },
+        },
+      ],
+    },
+  }
+  const definitions = 'customresourcedefinitions.apiextensions.k8s.io'
+  const first = await start()
+  await first.api.create(definitions, definition)
+  const stored = first.api.get(definitions, undefined, 'notes.example.com') as JsonObject
+  const note = (size?: number): JsonObject => ({
+    apiVersion: 'example.com/v1',
+    kind: 'Note',
+    metadata: { namespace: 'default', name: 'a' },
+    spec: { ...(size !== undefined && { size }) },
+  })
+  for (const cluster of [await start(), await start()]) {
+    await cluster.adopt([stored])
+    await expect(cluster.api.create('notes.example.com', note(12))).rejects.toThrow('too large')
+    expect(await cluster.api.create('notes.example.com', note())).toMatchObject({ spec: { size: 3 } })
+  }
+})

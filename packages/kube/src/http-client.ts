@@ -34,6 +34,9 @@ const PATCH_TYPES = {
   strategic: 'application/strategic-merge-patch+json',
 } as const
 
+/** Shared: an `AbortError` of its own for every watch would cost more than the rest of its end. */
+const watchEnded = new DOMException('the watch has ended', 'AbortError')
+
 /** Dependencies besides the executor. */
 export interface HttpClientOptions {
   readonly executor: RequestExecutor
@@ -120,7 +123,7 @@ export class HttpClient implements KubeClient {
     } finally {
       signal?.removeEventListener('abort', onAbort)
       // Ends the request if the consumer left the loop early; after a normal end there is nothing to abort.
-      controller.abort()
+      controller.abort(watchEnded)
     }
   }
 

@@ -18,7 +18,7 @@ import {
 } from './definition.ts'
 import { definitionStatus } from './definition-status.ts'
 import { resourceInfos } from './resource-infos.ts'
-import { hasRules, loadRuleEngine, type RuleEngine } from './rules.ts'
+import { hasRules, loadedRuleEngine, loadRuleEngine, type RuleEngine } from './rules.ts'
 import { isEstablished, validateRules } from './validate-definition.ts'
 
 /** Dependencies of {@link CustomResources}. */
@@ -61,7 +61,7 @@ export class CustomResources implements ClusterController {
   readonly #definitions = new Map<string, KnownDefinition>()
   readonly #dirty = new Set<string>()
   readonly #retries = new Map<string, { attempts: number; timer: Timer | undefined }>()
-  #engine: RuleEngine | undefined
+  #engine: RuleEngine | undefined = loadedRuleEngine()
   /** Resolves when every definition that waited for the engine is registered. */
   #loading: Promise<void> = Promise.resolve()
   #working: Promise<void> | undefined

@@ -21,7 +21,8 @@ export function resourceInfos(
   if (storage === undefined) return []
   return definition.versions
     .filter((version) => version.served)
-    .map((version) => ({
+    .map((version) => ({ version, compiled: compileSchema(version.schema ?? {}, engine) }))
+    .map(({ version, compiled: { schema, validateRules } }) => ({
       group: definition.group,
       version: version.name,
       kind: names.kind,
@@ -34,20 +35,30 @@ export function resourceInfos(
       verbs,
       subresources: subresources(definition, names, version),
       storageVersion: storage.name,
-      schema: objectSchema(version.schema ?? {}),
+      schema,
       custom: true,
       printerColumns: version.printerColumns.map(printerColumn),
       selectableFields: version.selectableFields.map((field) => stringAt(field, 'jsonPath') ?? ''),
       ...(isJsonObject(version.subresources.scale) ? { scalePaths: scalePaths(version.subresources.scale) } : {}),
       ...(version.deprecated ? { deprecationWarning: deprecationWarning(definition, names, version) } : {}),
       storageVersionHash: storageVersionHash(definition.group, storage.name, names.kind),
-      ...rulesOf(version, engine),
+      ...(validateRules && { validateRules }),
     }))
 }
 
-function rulesOf(version: DefinitionVersion, engine: RuleEngine | undefined): Pick<ResourceInfo, 'validateRules'> {
-  const validateRules = version.schema === undefined ? undefined : engine?.validator(version.schema)
-  return validateRules === undefined ? {} : { validateRules }
+type CompiledSchema = Pick<ResourceInfo, 'schema' | 'validateRules'>
+
+/** By the schema as stored. Clusters that adopt the same definition share what is compiled from it. */
+const compiledSchemas = new WeakMap<JsonObject, CompiledSchema & { readonly engine: RuleEngine | undefined }>()
+
+function compileSchema(declared: JsonObject, engine: RuleEngine | undefined): CompiledSchema {
+  const known = compiledSchemas.get(declared)
+  if (known !== undefined && known.engine === engine) return known
+  const validateRules = engine?.validator(declared)
+  const compiled = { engine, schema: objectSchema(declared), ...(validateRules && { validateRules }) }
+  // A schema that can still change must be compiled again.
+  if (Object.isFrozen(declared)) compiledSchemas.set(declared, compiled)
+  return compiled
 }
 
 /**

@@ -21,11 +21,18 @@ export function hasRules(schema: JsonObject | undefined): boolean {
   return parts.some((part) => isJsonObject(part) && hasRules(part))
 }
 
+let loaded: RuleEngine | undefined
+
+/** The engine if a cluster of this process has loaded it already: a definition need not wait for it then. */
+export function loadedRuleEngine(): RuleEngine | undefined {
+  return loaded
+}
+
 /** Imports the engine lazily: most clusters never need it, and importing it takes longer than compiling all rules. */
 export async function loadRuleEngine(): Promise<RuleEngine> {
   const { compileRules } = await import('../cel/compile-rules.ts')
   const { evaluateRules, rulesNotChecked } = await import('../cel/evaluate-rules.ts')
-  return {
+  loaded ??= {
     // Definitions are checked to be structural before their rules are compiled.
     check: (schema, path) => compileRules(schema as Schema, path).errors,
     validator: (schema) => {
@@ -37,4 +44,5 @@ export async function loadRuleEngine(): Promise<RuleEngine> {
       }
     },
   }
+  return loaded
 }

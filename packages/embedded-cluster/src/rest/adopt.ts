@@ -2,7 +2,7 @@
 
 import { resourceNotFound } from '../api/api-errors.ts'
 import { metadataOf, nameOf, namespaceOf } from '../api/object-meta.ts'
-import { cloneJson, type JsonObject, stringAt } from '../json.ts'
+import { cloneJson, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { storageApiVersion, storageKey } from '../registry/resource-info.ts'
 import { objectKey } from '../store/stored-object.ts'
 import { type RestContext, toVersion } from './context.ts'
@@ -17,7 +17,9 @@ export async function adoptObject(context: RestContext, given: JsonObject): Prom
   const [version = '', group = ''] = (stringAt(given, 'apiVersion') ?? '').split('/').reverse()
   const info = context.registry.byKind(group, version, stringAt(given, 'kind') ?? '')
   if (info === undefined) throw resourceNotFound()
-  const object = await toVersion(context, cloneJson(given), storageApiVersion(info), new AbortController().signal)
+  // What another cluster has stored cannot change any more. Sharing it also shares what is compiled from its schema.
+  const own = Object.isFrozen(given) ? { ...given, metadata: { ...objectAt(given, 'metadata') } } : cloneJson(given)
+  const object = await toVersion(context, own, storageApiVersion(info), new AbortController().signal)
   const collection = storageKey(info)
   const key = objectKey(info.namespaced ? namespaceOf(object) : undefined, nameOf(object))
   delete metadataOf(object).resourceVersion

@@ -10,6 +10,9 @@ import {
 } from '@reeve/kube'
 import { WatchSilentError } from './cache-error.ts'
 
+/** Shared: an `AbortError` of its own for every session would cost more than the rest of its end. */
+const sessionEnded = new DOMException('the watch session has ended', 'AbortError')
+
 /** Options of {@link watchUntilSilent}. */
 export interface WatchSessionOptions {
   readonly clock: Clock
@@ -61,7 +64,7 @@ export async function watchUntilSilent<T extends KubeObject>(
   } finally {
     timer.cancel()
     signal.removeEventListener('abort', endSession)
-    session.abort()
+    session.abort(sessionEnded)
     // The outcome no longer matters: the stream is given up, and waiting for it could hang on a dead connection.
     events.return?.().catch(() => undefined)
   }

@@ -4,6 +4,7 @@ import { type Clock, createClient, type KubeClient, type Transport } from '@reev
 import { withoutAmbient } from '../ambient/ambient-source.ts'
 import type { PlainObject } from '../operator-under-test.ts'
 import type { Actor, Ledger } from './ledger.ts'
+import { storedHead } from './object-head.ts'
 import { requestFacts } from './request-facts.ts'
 
 /** What such a client needs. */
@@ -33,8 +34,10 @@ export function claimedClient({ cluster, clock, ledger, actor, userAgent }: Clai
   return createClient({ transport, clock, random: () => 0.5, userAgent, fieldManager: userAgent })
 }
 
-/** A response as an object; of what is none, nothing can be said. */
+/** A response as an object; of one that the server stored, only its metadata; of what is none, nothing can be said. */
 export function parsed(content: Uint8Array): PlainObject {
+  const metadata = storedHead(content)
+  if (metadata !== undefined) return { metadata }
   const text = Buffer.from(content).toString('utf8')
   return text.startsWith('{') ? (JSON.parse(text) as PlainObject) : {}
 }

@@ -56,15 +56,24 @@ function verbOf(method: string, name: string | undefined, query: string): string
 }
 
 function selectionIn(query: string): Pick<RequestFacts, 'selector' | 'resourceVersion'> {
+  // Most requests are about one object, or about all of a kind.
+  if (!query.includes('Selector='))
+    return { selector: undefined, resourceVersion: /(?:^|&)resourceVersion=([^&]*)/.exec(query)?.[1] }
   const parameters = new URLSearchParams(query)
   const selectors = ['labelSelector', 'fieldSelector'].flatMap((name) => parameters.get(name) ?? [])
   const resourceVersion = parameters.get('resourceVersion') ?? undefined
   return { selector: selectors.length === 0 ? undefined : selectors.join(','), resourceVersion }
 }
 
+/** As most clients write an object. */
+const NAME_FIRST = /^\{"apiVersion":"[^"\\]+","kind":"[^"\\]+","metadata":\{"name":"([^"\\]+)"/
+
 function nameIn(body: string | Uint8Array | undefined): string | undefined {
   if (body === undefined) return undefined
-  const object = JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString('utf8')) as {
+  const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8')
+  const found = NAME_FIRST.exec(text)
+  if (found !== null) return found[1]
+  const object = JSON.parse(text) as {
     readonly metadata?: { readonly name?: string }
   }
   return object.metadata?.name

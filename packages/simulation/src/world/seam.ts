@@ -19,6 +19,7 @@ import {
   type SeamEvent,
   type SeamRequest,
 } from './disturbance.ts'
+import { eventHead, type ObjectHead } from './object-head.ts'
 import { describeRequest, requestFacts, selectionId } from './request-facts.ts'
 import type { RunLog } from './run-log.ts'
 import type { TraceKind } from './trace.ts'
@@ -167,16 +168,18 @@ export class Seam implements Transport {
 
   #eventOf(line: Uint8Array, request: SeamRequest): SeamEvent {
     const { resource, instance } = request
-    const { type, object } = JSON.parse(Buffer.from(line).toString('utf8')) as {
-      readonly type: string
-      readonly object: {
-        readonly metadata?: { readonly namespace?: string; readonly name?: string; readonly resourceVersion?: string }
-      }
-    }
-    const { namespace, name, resourceVersion } = object.metadata ?? {}
+    const { type, namespace, name, resourceVersion } = eventHead(line) ?? parsedEvent(line)
     const selection = selectionId(request)
     return { index: this.#world.log.nextEvent(), instance, resource, selection, type, resourceVersion, namespace, name }
   }
+}
+
+function parsedEvent(line: Uint8Array): ObjectHead & { readonly type: string } {
+  const { type, object } = JSON.parse(Buffer.from(line).toString('utf8')) as {
+    readonly type: string
+    readonly object: { readonly metadata?: ObjectHead }
+  }
+  return { ...object.metadata, type }
 }
 
 /** Asks for a list as it was at a revision. The pages after the first have that in their token. */

@@ -17,14 +17,20 @@ export interface TraceEntry {
 /** Entries kept for reading; the hash covers all of them. */
 const MAX_ENTRIES = 5_000
 
+/** Characters; many small pieces take longer than the hash itself. */
+const HASHED_AT_ONCE = 16_384
+
 /** Collects the entries of one run. */
 export class Trace {
   readonly #entries: TraceEntry[] = []
   readonly #hash = createHash('sha256')
+  #unhashed = ''
   #firstFault: number | undefined
 
   add(entry: TraceEntry): void {
-    this.#hash.update(`${formatEntry(entry)}\n`)
+    const { atMs, instance, kind, text } = entry
+    this.#unhashed += `${atMs} ${instance} ${kind} ${text}\n`
+    if (this.#unhashed.length > HASHED_AT_ONCE) this.#flush()
     if (this.#entries.length >= MAX_ENTRIES) return
     if (entry.kind === 'fault') this.#firstFault ??= this.#entries.length
     this.#entries.push(entry)
@@ -32,7 +38,13 @@ export class Trace {
 
   /** The same for two runs exactly when everything happened at the same virtual time in the same order. */
   hash(): string {
+    this.#flush()
     return this.#hash.copy().digest('hex')
+  }
+
+  #flush(): void {
+    this.#hash.update(this.#unhashed)
+    this.#unhashed = ''
   }
 
   get entries(): readonly TraceEntry[] {

@@ -1,8 +1,7 @@
 /** A closed world: one clock, one source of randomness, a cluster in process, and a seam through which all faults come. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { crdManifest } from '@reeve/crd'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
-import { CustomResourceDefinitions, type KubeClient } from '@reeve/kube'
+import type { KubeClient } from '@reeve/kube'
 import { RECONCILE_CHANNEL, type ReconcileRecord } from '@reeve/runtime/controller'
 import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
 import { ambientPatch } from '../ambient/ambient-patch.ts'
@@ -22,6 +21,7 @@ import { describeRequest, LEASES } from './request-facts.ts'
 import { RunBounds, type RunLimits } from './run-bounds.ts'
 import { RunLog } from './run-log.ts'
 import type { SeamContext } from './seam.ts'
+import { storedDefinitions } from './stored-definitions.ts'
 import type { TraceKind } from './trace.ts'
 
 /** Options of {@link createWorld}. */
@@ -141,10 +141,7 @@ export class World implements SeamContext {
 
   /** Installs the operator's CRDs. */
   async install(operator: OperatorUnderTest): Promise<void> {
-    for (const crd of operator.crds) {
-      // The manifest is what the server accepts; the built-in type spells its schema out.
-      await this.user.client.create(CustomResourceDefinitions, crdManifest(crd))
-    }
+    await this.cluster.adopt(await storedDefinitions(operator.crds))
   }
 
   /** Starts an instance of the operator. */
