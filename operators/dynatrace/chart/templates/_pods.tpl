@@ -67,18 +67,22 @@ limits: {{- toYaml . | nindent 2 }}
   valueFrom: { fieldRef: { fieldPath: metadata.name } }
 {{- end }}
 
-{{- /* What every process is told alike. Takes the chart's root and the component's values. */}}
+{{- /* Variables of all processes. Takes the chart's root and the component's values. */}}
 {{- define "dynatrace.processEnv" -}}
-{{- $root := index . 0 -}}
 {{- with include "dynatrace.nodeOptions" (dig "memory" "" ((index . 1).limits | default dict)) -}}
 - name: NODE_OPTIONS
   value: {{ . | quote }}
 {{- end }}
-{{- if $root.Values.debugLogs }}
+{{ include "dynatrace.settingsEnv" (index . 0) }}
+{{- end }}
+
+{{- /* Variables that do not depend on the memory of a container. */}}
+{{- define "dynatrace.settingsEnv" -}}
+{{- if .Values.debugLogs -}}
 - name: LOG_LEVEL
   value: debug
-{{- end }}
+{{ end -}}
 - name: modules.json
   value: |
-    {{- include "dynatrace.modules" $root | nindent 4 }}
+    {{- include "dynatrace.modules" . | nindent 4 }}
 {{- end }}

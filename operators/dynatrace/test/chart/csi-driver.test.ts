@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import type { Container, DaemonSet, UnknownObject } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
+import { SUBCOMMANDS } from '../../src/cli/subcommands.ts'
 import { DRIVER_NAME, KUBELET_SOCKET } from '../../src/csi/names.ts'
 import { CHART, helmPath } from '../support/render-chart.ts'
 import { find, namesOf } from './support/find.ts'
@@ -133,6 +134,25 @@ describe.skipIf(helmPath === undefined)('the CSI driver of the chart (skipped wi
       '--health-port=9808',
       '--probe-timeout=9s',
     ])
+  })
+
+  it('starts only subcommands that exist', async () => {
+    const { containers } = podOf(await render('csidriver.separateSidecars=true'))
+    const names = SUBCOMMANDS.map(({ name }) => name)
+    const started = Object.values(containers).map(({ args = [] }) => args[0] ?? '')
+    expect(started.filter((name) => !names.includes(name))).toEqual([])
+  })
+
+  it.each([
+    ['csidriver.separateSidecars=false', 114],
+    ['csidriver.separateSidecars=true', 194],
+  ])('requests little memory on each node, with %s', async (sidecars, mebibytes) => {
+    const { pod, containers } = podOf(await render(sidecars))
+    const requested = pod?.containers.map(({ resources }) => Number.parseInt(resources?.requests?.memory ?? '', 10))
+    expect(requested?.reduce((sum, each) => sum + each, 0)).toBe(mebibytes)
+    for (const container of Object.values(containers)) {
+      expect(envOf(container).NODE_OPTIONS).toMatch(/^--max-semi-space-size=2 --max-old-space-size=\d+$/)
+    }
   })
 
   it.each([
