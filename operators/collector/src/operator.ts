@@ -1,4 +1,5 @@
 /** The Collector operator: one Helm release per Collector, in the namespace of its tenant. */
+import { crdManifest } from '@reeve/crd'
 import type { ChartResolver } from '@reeve/helm'
 import { HELM_FIELD_MANAGER } from '@reeve/helm'
 import { type KubeClient, type Namespace, Namespaces } from '@reeve/kube'
@@ -6,7 +7,7 @@ import type { CreatedOperator, Operator, OperatorOptions } from '@reeve/runtime'
 import { defineOperator } from '@reeve/runtime'
 import { annotationsChanged, generationChanged, type Predicate } from '@reeve/runtime/controller'
 import { type RbacOptions, type RbacRoles, watch, withDependencies } from '@reeve/runtime/operator'
-import { type Collector, Collectors } from './api/collector.ts'
+import { type Collector, CollectorCrd, Collectors } from './api/collector.ts'
 import { COLLECTOR_INDEXERS, collectorsOfNamespace, rivals } from './cached-collectors.ts'
 import { leftovers } from './components/leftovers.ts'
 import { plan } from './components/plan.ts'
@@ -133,6 +134,7 @@ function describe(
       },
     ],
     rules: operatorRules(settings),
+    crds: [crdManifest(CollectorCrd)],
     webhooks: parts === undefined ? [] : [webhook(parts)],
   })
 }

@@ -1,8 +1,8 @@
 /** The webhook that rejects invalid Collectors. */
 import type { Problem } from '@reeve/crd'
 import type { Namespace } from '@reeve/kube'
-import { allow, deny, validatingWebhook, type WebhookRoute } from '@reeve/runtime'
-import type { Collector } from './api/collector.ts'
+import { type AdmissionRequest, allow, deny, validatingWebhook, type WebhookRoute } from '@reeve/runtime'
+import { type Collector, Collectors } from './api/collector.ts'
 import { releaseKeyOf } from './release-key.ts'
 import { type TenancyRules, targetProblem } from './tenancy/target-namespace.ts'
 import { completeCollector, type ValidationRules, validateCollector } from './validate-collector.ts'
@@ -26,7 +26,7 @@ export type FindNamespace = (name: string, signal: AbortSignal) => Promise<Names
  * new WebhookRouter([collectorWebhook({ clusters: ['production'], tenancy }, findNamespace)])
  */
 export function collectorWebhook(rules: AdmissionRules, findNamespace: FindNamespace): WebhookRoute {
-  return validatingWebhook<Collector>(WEBHOOK_PATH, async ({ object, oldObject }, signal) => {
+  const review = async ({ object, oldObject }: AdmissionRequest<Collector>, signal: AbortSignal) => {
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return allow()
     const collector = completeCollector(object)
     const problems = validateCollector(collector, rules)
@@ -35,7 +35,8 @@ export function collectorWebhook(rules: AdmissionRules, findNamespace: FindNames
     if (oldObject !== undefined && releaseKeyOf(oldObject.spec).namespace === namespace) return allow()
     const problem = targetProblem(collector, await findNamespace(namespace, signal), rules.tenancy)
     return problem === undefined ? allow() : refuse(collector, [problem])
-  })
+  }
+  return validatingWebhook<Collector>(WEBHOOK_PATH, review, { for: Collectors })
 }
 
 function refuse({ metadata }: Collector, problems: readonly Problem[]) {

@@ -1,7 +1,7 @@
 /** The committed files that are derived from definitions in code. */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { CollectorCrd } from '@reeve/collector'
+import { CollectorCrd, collectorWebhook } from '@reeve/collector'
 import { type AnyCrd, crdYaml, type ManifestOptions } from '@reeve/crd'
 import { CRDS, installation } from '@reeve/dynatrace'
 import type { WebhookRoute } from '@reeve/runtime'
@@ -23,6 +23,8 @@ export function generatedFiles(): readonly GeneratedFile[] {
     crdFile('operators/webapp/chart/crds', WebAppCrd),
     webhookFile('operators/webapp/chart/files', webAppWebhooks()),
     crdFile('operators/collector/chart/crds', CollectorCrd),
+    // Which Collectors it rejects depends on settings; which requests it receives does not.
+    webhookFile('operators/collector/chart/files', [collectorWebhook({ tenancy: {} }, async () => undefined)]),
     // Not in `chart/crds`, which Helm never upgrades: a chart template reads them from here.
     ...CRDS.map((crd) => crdFile('operators/dynatrace/chart/files/crds', crd, installation())),
   ]
@@ -48,9 +50,10 @@ function crdFile(folder: string, crd: AnyCrd, options?: ManifestOptions): Genera
 
 /** The part of webhook configurations that follows from code; a chart template adds the rest. */
 function webhookFile(folder: string, routes: readonly WebhookRoute[]): GeneratedFile {
+  const [mutating, validating] = [webhookRules(routes, 'mutating'), webhookRules(routes, 'validating')]
   const byKind = {
-    MutatingWebhookConfiguration: webhookRules(routes, 'mutating'),
-    ValidatingWebhookConfiguration: webhookRules(routes, 'validating'),
+    ...(mutating.length > 0 && { MutatingWebhookConfiguration: mutating }),
+    ...(validating.length > 0 && { ValidatingWebhookConfiguration: validating }),
   }
   return { path: `${folder}/webhooks.yaml`, content: NOTICE + stringify(byKind, { aliasDuplicateObjects: false }) }
 }
