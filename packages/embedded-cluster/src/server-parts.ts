@@ -20,6 +20,7 @@ import { convertBuiltin, isBuiltinConversion } from './builtin/conversions.ts'
 import { strategyOf } from './builtin/strategies.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { EmbeddedClusterOptions } from './cluster-options.ts'
+import { createPodCommands } from './controllers/pod-commands.ts'
 import { createPodLogs } from './controllers/pod-logs.ts'
 import { Converter } from './crd/conversion.ts'
 import { CustomResources } from './crd/custom-resources.ts'
@@ -108,6 +109,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
     virtualCreates,
     issueToken: (account, request, write) => requireSet(late.issueToken)(account, request, write),
     podLogs: (pod, logOptions) => requireSet(late.podLogs)(pod, logOptions),
+    podCommands: createPodCommands((resource, namespace, name) => store.get(resource, `${namespace}/${name}`)?.object),
   }
   const api = new LocalApi(context)
   late.podLogs = options.podLogs ?? createPodLogs(api)

@@ -13,6 +13,7 @@ import { type Discovery, DiscoveryCache } from './discovery.ts'
 import { HttpClient } from './http-client.ts'
 import type { Impersonation } from './impersonation.ts'
 import { ClientObserver, type ObserverOptions } from './observer.ts'
+import type { PodStreams } from './pod-streams.ts'
 import { Reachability } from './reachability.ts'
 import { RequestExecutor } from './request-executor.ts'
 import type { RetryOptions } from './retry-policy.ts'
@@ -42,8 +43,8 @@ export interface ClientOptions extends ObserverOptions {
 /** The server: a custom transport, or a configuration for the built-in one. */
 export type ClientTarget = { readonly transport: Transport } | { readonly config: ClusterConfig }
 
-/** A client with its discovery. */
-export interface DiscoveringClient extends KubeClient {
+/** A client with its discovery and the streams of pods. */
+export interface DiscoveringClient extends KubeClient, PodStreams {
   readonly discovery: Discovery
 }
 

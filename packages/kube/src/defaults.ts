@@ -62,3 +62,6 @@ export const DEFAULT_FILE_RELOAD_MS = 60_000
 
 /** An exec plugin that takes longer is killed. */
 export const DEFAULT_EXEC_TIMEOUT_MS = 60_000
+
+/** Output of a command in a container that is kept. */
+export const DEFAULT_MAX_EXEC_OUTPUT_BYTES = 1024 * 1024

@@ -1,4 +1,5 @@
 /** The client: one method per verb, each converted to a call of the executor. */
+
 import type {
   ApplyOptions,
   DeleteOptions,
@@ -18,13 +19,15 @@ import { withDeadline } from './deadline.ts'
 import { DEFAULT_PAGE_SIZE } from './defaults.ts'
 import type { Discovery } from './discovery.ts'
 import { DeadlineExceededError } from './errors.ts'
+import { HttpPodStreams } from './http-pod-streams.ts'
 import { readAllPages } from './list-pages.ts'
 import { objectKey } from './object-key.ts'
 import { METADATA_LIST, METADATA_OBJECT, requireObject, type Shape, shapeList, shapeOf } from './object-shape.ts'
 import type { KubeList, KubeObject, ObjectKey, Status, Stored, UnknownObject } from './objects.ts'
+import type { ExecOptions, ExecResult, LogOptions, PodStreams } from './pod-streams.ts'
 import { asConnectionError, type Call, type RequestExecutor } from './request-executor.ts'
 import { collectionPath, objectPath, type Query, requireNamespace, withQuery } from './request-path.ts'
-import type { RequestTarget, Verb } from './request-target.ts'
+import { describeObject as describe, type RequestTarget } from './request-target.ts'
 import type { Resource } from './resource.ts'
 import { readWatchEvents } from './watch-stream.ts'
 
@@ -48,15 +51,17 @@ export interface HttpClientOptions {
 }
 
 /** A {@link KubeClient} that uses HTTP through a transport. Created by `createClient`. */
-export class HttpClient implements KubeClient {
+export class HttpClient implements KubeClient, PodStreams {
   readonly #executor: RequestExecutor
   readonly #options: HttpClientOptions
+  readonly #streams: HttpPodStreams
   /** Discovery; shared with {@link KubeClient.resourceFor}. */
   readonly discovery: Discovery
 
   constructor(options: HttpClientOptions) {
     this.#options = options
     this.#executor = options.executor
+    this.#streams = new HttpPodStreams(options.executor, options.clock)
     this.discovery = options.discovery
   }
 
@@ -125,6 +130,14 @@ export class HttpClient implements KubeClient {
       // Ends the request if the consumer left the loop early; after a normal end there is nothing to abort.
       controller.abort(watchEnded)
     }
+  }
+
+  logs(pod: ObjectKey, options?: LogOptions): AsyncIterable<Uint8Array> {
+    return this.#streams.logs(pod, options)
+  }
+
+  exec(pod: ObjectKey, options: ExecOptions): Promise<ExecResult> {
+    return this.#streams.exec(pod, options)
   }
 
   async create<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<Stored<T>> {
@@ -240,23 +253,6 @@ export class HttpClient implements KubeClient {
       dryRun: options.dryRun ? 'All' : undefined,
       fieldValidation: options.fieldValidation,
     }
-  }
-}
-
-function describe(
-  verb: Verb,
-  resource: Resource,
-  key: { readonly namespace?: string | undefined; readonly name?: string | undefined },
-  subresource?: string,
-): RequestTarget {
-  return {
-    verb,
-    group: resource.group,
-    version: resource.version,
-    resource: resource.plural,
-    ...(subresource !== undefined && { subresource }),
-    ...(key.namespace && { namespace: key.namespace }),
-    ...(key.name && { name: key.name }),
   }
 }
 

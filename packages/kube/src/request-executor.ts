@@ -23,6 +23,8 @@ export interface Call {
   /** Encoded as JSON once, however often it is sent. */
   readonly body?: unknown
   readonly isIdempotent: boolean
+  /** Only for {@link RequestExecutor.open}. */
+  readonly upgrade?: 'websocket'
   /** The impersonated identity of this call, overriding that of the client. */
   readonly impersonate?: Impersonation
   readonly signal?: AbortSignal
@@ -88,7 +90,10 @@ export class RequestExecutor {
       const response = await this.#send(call.target, request)
       status = response.status
       this.#warn(call.target, response)
-      if (response.status < 200 || response.status > 299) throw await this.#refusal(call.target, response)
+      const isUpgraded = call.upgrade !== undefined && response.socket !== undefined
+      if (!isUpgraded && (response.status < 200 || response.status > 299)) {
+        throw await this.#refusal(call.target, response)
+      }
       this.#report(call, startedAt, 0, status)
       return response
     } catch (error) {
@@ -167,6 +172,7 @@ export class RequestExecutor {
       },
       ...(Object.keys(identity.repeatedHeaders).length > 0 && { repeatedHeaders: identity.repeatedHeaders }),
       ...(body !== undefined && { body }),
+      ...(call.upgrade !== undefined && { upgrade: call.upgrade }),
     }
   }
 }

@@ -1,5 +1,7 @@
 /** Describes a request in a form that is safe to show: no query, no headers, no body. */
 
+import type { Resource } from './resource.ts'
+
 /** Verbs as in RBAC and audit logs, with `apply` separate from `patch` because its errors are different. */
 export type Verb =
   | 'get'
@@ -44,4 +46,22 @@ export function describeTarget(target: RequestTarget): string {
     return `${what} "${target.namespace === undefined ? '' : `${target.namespace}/`}${target.name}"`
   }
   return target.namespace === undefined ? what : `${what} in namespace "${target.namespace}"`
+}
+
+/** The target of a request about one object, or about a collection. */
+export function describeObject(
+  verb: Verb,
+  resource: Resource,
+  key: { readonly namespace?: string | undefined; readonly name?: string | undefined },
+  subresource?: string,
+): RequestTarget {
+  return {
+    verb,
+    group: resource.group,
+    version: resource.version,
+    resource: resource.plural,
+    ...(subresource !== undefined && { subresource }),
+    ...(key.namespace && { namespace: key.namespace }),
+    ...(key.name && { name: key.name }),
+  }
 }

@@ -2,6 +2,7 @@
  * The interface between a client and an API server. Production uses the undici transport; tests use the embedded
  * cluster's in-process handler or a wrapper that injects faults.
  */
+import type { Duplex } from 'node:stream'
 
 /** A request without credentials. */
 export interface TransportRequest {
@@ -17,6 +18,8 @@ export interface TransportRequest {
   readonly signal?: AbortSignal
   /** Whether the response stays open, as in a watch, where silence is normal. @default false */
   readonly isStream?: boolean
+  /** Asks the server to continue with another protocol on this connection. @default none */
+  readonly upgrade?: 'websocket'
 }
 
 /** A response whose body can be read once, as a stream. */
@@ -26,6 +29,8 @@ export interface TransportResponse {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /** Ends early with an error when the connection is lost. Breaking out of the loop cancels the request. */
   readonly body: AsyncIterable<Uint8Array>
+  /** The connection after a 101, when the request asked for an upgrade. Its owner must destroy it. */
+  readonly socket?: Duplex
 }
 
 /**

@@ -1,4 +1,5 @@
 /** One request and its response over undici's dispatch interface, with the body as a stream that can be cancelled. */
+import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { ConnectionError, type ConnectionPhase, InvalidRequestError } from './errors.ts'
 import type { TransportResponse } from './transport.ts'
@@ -62,6 +63,20 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (status < 200) return
     this.#phase = 'response'
     this.#response.resolve({ status, headers, body: { [Symbol.asyncIterator]: () => this.#iterator() } })
+  }
+
+  onRequestUpgrade(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: TransportResponse['headers'],
+    socket: Duplex,
+  ): void {
+    this.#isEnded = true
+    this.#signal?.removeEventListener('abort', this.#onAbort)
+    const onAbort = () => socket.destroy()
+    this.#signal?.addEventListener('abort', onAbort, { once: true })
+    socket.on('close', () => this.#signal?.removeEventListener('abort', onAbort))
+    this.#response.resolve({ status, headers, body: { [Symbol.asyncIterator]: () => this.#iterator() }, socket })
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

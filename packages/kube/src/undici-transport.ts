@@ -89,7 +89,7 @@ export class UndiciTransport implements Transport {
 
   async #exchange(request: TransportRequest, credentials: Credentials): Promise<TransportResponse> {
     const connections = await this.#connections(credentials)
-    const { method, path, body, signal, isStream = false } = request
+    const { method, path, body, signal, isStream = false, upgrade } = request
     const headers: Record<string, string | string[]> = { ...request.headers }
     for (const [name, values] of Object.entries(request.repeatedHeaders ?? {})) headers[name] = [...values]
     if (credentials.authorization !== undefined) headers.authorization = credentials.authorization
@@ -99,6 +99,7 @@ export class UndiciTransport implements Transport {
       path: `${this.#pathPrefix}${path}`,
       headers,
       ...(body !== undefined && { body }),
+      ...(upgrade !== undefined && { upgrade }),
     }
     return connections.send(options, isStream, signal)
   }

@@ -3,6 +3,7 @@
  * call the handler directly. Structurally the same as the client package's transport, on purpose: an in-process
  * client needs no adapter, and neither package depends on the other.
  */
+import type { Duplex } from 'node:stream'
 import type { UserInfo } from '../api/user.ts'
 
 /** A request from the TLS front or an in-process caller. */
@@ -18,6 +19,8 @@ export interface ServerRequest {
   readonly repeatedHeaders?: Readonly<Record<string, readonly string[]>>
   readonly body?: string | Uint8Array
   readonly signal?: AbortSignal
+  /** The protocol that an in-process caller asks for; the TLS front passes the headers of the client. */
+  readonly upgrade?: 'websocket'
   /** Set by the TLS front from the client certificate; in-process callers may set it to impersonate a user. */
   readonly user?: UserInfo
 }
@@ -27,4 +30,6 @@ export interface ServerResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: AsyncIterable<Uint8Array>
+  /** The connection after a 101, when the request asked for an upgrade. */
+  readonly socket?: Duplex
 }

@@ -7,6 +7,7 @@ import {
   type Http2ServerResponse,
 } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
@@ -19,6 +20,7 @@ import type { ServerRequest, ServerResponse } from './exchange.ts'
 import { errorResponse, targetPath } from './malformed-request.ts'
 import { bodyTooLarge, MAX_BODY_BYTES } from './request-body.ts'
 import { CompleteBody, failure, text } from './response.ts'
+import { sendUpgrade } from './send-upgrade.ts'
 
 /** Options of {@link Front}. */
 export interface FrontOptions {
@@ -117,6 +119,9 @@ export class Front {
     server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
       void this.#serve(request, response)
     })
+    server.on('upgrade', (request: Http2ServerRequest, socket: Duplex, head: Buffer) => {
+      void this.#upgrade(request, socket, head)
+    })
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
       server.listen(port, host, () => {
@@ -173,7 +178,25 @@ export class Front {
     }
   }
 
-  async #answer(request: Http2ServerRequest, signal: AbortSignal): Promise<ServerResponse> {
+  /** Requests to streams of pods; the response is written here, because Node leaves the socket to its receiver. */
+  async #upgrade(request: Http2ServerRequest, socket: Duplex, head: Buffer): Promise<void> {
+    const abort = new AbortController()
+    socket.on('close', () => abort.abort(new Error('the client closed the connection')))
+    socket.on('error', () => socket.destroy())
+    try {
+      const answer = await this.#answer(request, abort.signal, async () => Buffer.alloc(0))
+      await sendUpgrade(socket, head, answer)
+    } catch {
+      // A fault rule breaks the connection, or the client has disconnected.
+      socket.destroy()
+    }
+  }
+
+  async #answer(
+    request: Http2ServerRequest,
+    signal: AbortSignal,
+    read: typeof readBody = readBody,
+  ): Promise<ServerResponse> {
     const { method } = request
     const path = targetPath(request.url)
     const repeated = repeatedHeaders(request)
@@ -184,7 +207,7 @@ export class Front {
       const { unauthorized } = await import('../auth/authenticate.ts')
       return failure(unauthorized())
     }
-    const body = await readBody(request, this.#options.clock, signal)
+    const body = await read(request, this.#options.clock, signal)
     if (body === 'too large') return failure(bodyTooLarge())
     return this.#options.handle({
       // Checked against the set of methods above.

@@ -29,11 +29,13 @@ import { findSubresource } from '../rest/subresources.ts'
 import { admitVirtual } from '../rest/virtual-objects.ts'
 import { watchObjects } from '../rest/watch.ts'
 import type { ParsedBody } from '../schema/parse.ts'
+import { requestedUpgrade } from '../web-socket/handshake.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
 import { negotiate, wantsPretty } from './negotiation.ts'
 import type { Renderer, RenderTarget } from './render.ts'
 import { acceptedTypes, customTypes, mediaType, parseBody, parseOptionsBody, parsePatch } from './request-body.ts'
 import { deletedStatus, empty, json } from './response.ts'
+import { switchToWebSocket } from './upgrade-response.ts'
 import { readWriteRequest, requireName } from './write-request.ts'
 
 /** One resolved request. */
@@ -103,11 +105,14 @@ export class ResourceHandler {
       const result = await special(this.#context, write, {
         verb: path.verb,
         query: path.query,
+        headers: request.headers,
+        upgrade: request.upgrade ?? requestedUpgrade(request.headers),
         body: () => this.#body(exchange),
         mediaType: mediaType(request),
       })
       if ('isEmpty' in result) return empty(204)
       if ('text' in result) return streamText(result.text)
+      if ('session' in result) return switchToWebSocket(request, result.protocol, result.session)
       return this.#renderer.object(
         result.status,
         { ...target, negotiated: { ...target.negotiated, as: undefined } },

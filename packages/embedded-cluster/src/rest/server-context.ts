@@ -33,6 +33,17 @@ export type PodLogs = (
   },
 ) => AsyncIterable<string> | Iterable<string>
 
+/** Runs a command in a container. */
+export type PodCommands = (
+  pod: JsonObject,
+  options: {
+    readonly container: string
+    readonly command: readonly string[]
+    /** The standard input, once the client closed it; empty without one. */
+    readonly readStdin: () => Promise<string>
+  },
+) => Promise<{ readonly stdout: string; readonly stderr: string; readonly exitCode: number }>
+
 /** Everything a request may use. */
 export interface ServerContext extends RestContext {
   readonly hub: WatchHub
@@ -44,4 +55,5 @@ export interface ServerContext extends RestContext {
   readonly virtualCreates: ReadonlyMap<string, VirtualCreate>
   readonly issueToken: TokenIssuer
   readonly podLogs: PodLogs
+  readonly podCommands: PodCommands
 }

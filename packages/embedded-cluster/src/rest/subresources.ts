@@ -1,4 +1,4 @@
-/** Subresources other than views of the object: scale, eviction, binding, token, log. */
+/** Subresources other than views of the object: scale, eviction, binding, token, log, exec. */
 
 import { badRequest, methodNotAllowed, notFound } from '../api/api-errors.ts'
 import { newUid } from '../api/object-meta.ts'
@@ -7,31 +7,38 @@ import { cloneJson, type JsonObject, objectAt } from '../json.ts'
 import { groupResource, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ParsedBody } from '../schema/parse.ts'
 import { StatusError } from '../status-error.ts'
+import type { WebSocketSession } from '../web-socket/handshake.ts'
 import { admitMutating, admitValidating } from './admit.ts'
 import type { WriteRequest } from './context.ts'
 import { decodeObject, requireKind, requireObject } from './decode-object.ts'
-import { chooseContainer, readLog } from './pod-log.ts'
+import { readLog } from './pod-log.ts'
+import { streamToPod } from './pod-streams.ts'
 import { bind, evict } from './pod-subresources.ts'
 import type { RequestInfo } from './request-info.ts'
 import { scale } from './scale.ts'
 import type { ServerContext } from './server-context.ts'
 import { changeObject } from './update.ts'
-import { admitConnection, trackVirtual } from './virtual-objects.ts'
+import { trackVirtual } from './virtual-objects.ts'
 
 /** A request to a subresource. */
 export interface SubresourceCall {
   readonly verb: RequestInfo['verb']
   readonly query: URLSearchParams
+  /** Header names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The protocol that the client wants to continue with, in lower case. */
+  readonly upgrade?: string | undefined
   /** Parses the body; throws when it is missing or malformed. */
   readonly body: () => ParsedBody
   readonly mediaType: string
 }
 
-/** An object with its HTTP status, lines of text, or an empty response. */
+/** An object with its HTTP status, lines of text, an empty response, or a session on a WebSocket. */
 export type SubresourceResult =
   | { readonly status: number; readonly object: JsonObject }
   | { readonly text: AsyncIterable<string> | Iterable<string> }
   | { readonly isEmpty: true }
+  | { readonly protocol: string; readonly session: WebSocketSession }
 
 /** Handles a request to a subresource. */
 export type SubresourceHandler = (
@@ -47,9 +54,9 @@ const handlers: Readonly<Record<string, SubresourceHandler>> = {
   'pods/log': readLog,
   'namespaces/finalize': finalizeNamespace,
   'serviceaccounts/token': createToken,
-  'pods/exec': needsUpgrade,
-  'pods/attach': needsUpgrade,
-  'pods/portforward': needsUpgrade,
+  'pods/exec': streamToPod,
+  'pods/attach': streamToPod,
+  'pods/portforward': streamToPod,
   '*/proxy': notProxied,
 }
 
@@ -112,22 +119,6 @@ async function createToken(
   const visible = { ...issued, metadata: { ...metadata, managedFields }, status: objectAt(sent, 'status') }
   await admitValidating(context, request, { operation: 'CREATE', object: visible, oldObject: undefined })
   return { status: 201, object: { ...issued, metadata } }
-}
-
-/** Streams into a container need an upgraded connection. */
-async function needsUpgrade(
-  context: ServerContext,
-  request: WriteRequest,
-  call: SubresourceCall,
-): Promise<SubresourceResult> {
-  const { info, name = '', namespace, subresource } = request
-  await admitConnection(context, request, call.query)
-  const pod = context.store.get('pods', `${namespace}/${name}`)?.object
-  if (pod === undefined) throw notFound(info, name)
-  const spec = objectAt(pod, 'spec')
-  if (subresource !== 'portforward') chooseContainer(name, spec, call.query.get('container') ?? '')
-  if ((spec.nodeName ?? '') === '') throw badRequest(`pod ${name} does not have a host assigned`)
-  throw badRequest('Upgrade request required')
 }
 
 async function notProxied(): Promise<SubresourceResult> {

@@ -1,0 +1,32 @@
+/** The response that turns a request into a WebSocket. */
+import { type Duplex, duplexPair } from 'node:stream'
+import { WebSocketConnection } from '../web-socket/connection.ts'
+import { acceptKey, type WebSocketSession } from '../web-socket/handshake.ts'
+import type { ServerRequest, ServerResponse } from './exchange.ts'
+import { CompleteBody } from './response.ts'
+
+/** Starts the session and responds with the client's end of the connection. */
+export function switchToWebSocket(request: ServerRequest, protocol: string, session: WebSocketSession): ServerResponse {
+  const [client, server] = duplexPair()
+  const connection = new WebSocketConnection(server)
+  const onAbort = () => client.destroy()
+  request.signal?.addEventListener('abort', onAbort, { once: true })
+  void session(connection)
+    // The session reports its failures to the client on its own channel; this is a lost connection.
+    .catch(() => undefined)
+    .finally(() => {
+      connection.close()
+      request.signal?.removeEventListener('abort', onAbort)
+    })
+  return {
+    status: 101,
+    headers: {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-accept': acceptKey(request.headers['sec-websocket-key'] ?? ''),
+      'sec-websocket-protocol': protocol,
+    },
+    body: new CompleteBody([]),
+    socket: client satisfies Duplex,
+  }
+}
