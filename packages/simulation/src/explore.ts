@@ -3,10 +3,10 @@ import type { Difference } from './compare/difference.ts'
 import { EXPLORATION_DEFAULTS } from './defaults.ts'
 import { exploreWith, type PointRunner } from './explore-with.ts'
 import { Explorer } from './explorer.ts'
+import type { Problem } from './judge/problem.ts'
 import type { OperatorUnderTest, Scenario } from './operator-under-test.ts'
 import type { Coverage } from './patterns/pattern.ts'
 import type { PatternName, PatternReference } from './patterns/pattern-names.ts'
-import type { Problem } from './run/problem.ts'
 import type { TraceEntry } from './world/trace.ts'
 
 /** Options of {@link explore}. */

@@ -10,6 +10,7 @@ export {
   type Progress,
 } from './explore.ts'
 export { Explorer, type ExplorerOptions, type PointInfo } from './explorer.ts'
+export type { Problem, ProblemKind } from './judge/problem.ts'
 export type {
   Edit,
   Exploration,
@@ -25,7 +26,6 @@ export type {
 export type { PointOutcome, Shape } from './patterns/pattern.ts'
 export { PATTERN_NAMES, type PatternName, type PatternReference } from './patterns/pattern-names.ts'
 export { divergenceText, type ReplayOptions, reportTable } from './report/report-text.ts'
-export type { Problem, ProblemKind } from './run/problem.ts'
 export type { ScenarioRun, ScenarioRunOptions } from './run/run-options.ts'
 export { runScenario } from './run/scenario-run.ts'
 export { arbitraryFor } from './schema/arbitrary-for.ts'

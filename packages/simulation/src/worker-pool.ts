@@ -1,7 +1,7 @@
 /** Spreads independent runs over threads, each with a bound on its memory and on its silence. */
 import { Worker } from 'node:worker_threads'
 import { EXPLORATION_DEFAULTS } from './defaults.ts'
-import { problem } from './run/problem.ts'
+import { problem } from './judge/problem.ts'
 import { type Answer, describeTask, type Task, type WorkerSetup } from './work.ts'
 
 /** A run that broke in itself: a bug of the operator's description or of the exploration, not a divergence. */

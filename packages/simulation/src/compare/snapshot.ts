@@ -2,8 +2,6 @@
 import type { EmbeddedCluster } from '@reeve/embedded-cluster'
 import { isRecord } from '@reeve/kube'
 import type { OperatorUnderTest, PlainObject } from '../operator-under-test.ts'
-import type { Ledger } from '../world/ledger.ts'
-import type { OutsideWorld } from '../world/outside-world.ts'
 import { describeNumber, describeTimes, type TimeScale } from './time-scale.ts'
 
 /** Objects by `resource namespace/name`. */
@@ -38,11 +36,19 @@ export const FOREIGN_CONDITION = 'SomebodyElse'
 /** Annotations that tell how an object came to be: revisions it went through, and a stamp over its owner's uid. */
 const HISTORY = new Set(['deployment.kubernetes.io/revision', 'reeve.dev/created-from', FOREIGN])
 
+/** What is known of uids. */
+export interface KnownObjects {
+  /** The object that has or had this uid. */
+  entry(uid: string): { readonly id: string } | undefined
+  isAlive(uid: string): boolean
+}
+
 /** What a snapshot is taken of. */
 export interface SnapshotSource {
   readonly cluster: EmbeddedCluster
-  readonly ledger: Ledger
-  readonly worlds: Iterable<OutsideWorld>
+  readonly ledger: KnownObjects
+  /** What the operator deals with outside the cluster. */
+  readonly worlds: Iterable<{ state(): Readonly<Record<string, PlainObject>> }>
   readonly operator: OperatorUnderTest
   readonly scale: TimeScale
   /** Everything of these resources is in the snapshot. */
@@ -99,7 +105,7 @@ interface OwnerReference {
 }
 
 interface CleanContext {
-  readonly ledger: Ledger
+  readonly ledger: KnownObjects
   readonly scale: TimeScale
   readonly createdMs: number | undefined
   readonly generation: unknown
@@ -125,7 +131,7 @@ function normalise({ ledger, scale }: SnapshotSource, resource: string, object: 
 }
 
 /** An owner by name, and whether the reference leads to the object that has the name now. */
-function describeOwner(ledger: Ledger, { controller, kind, name, uid }: OwnerReference): string {
+function describeOwner(ledger: KnownObjects, { controller, kind, name, uid }: OwnerReference): string {
   const role = controller ? 'controller' : 'owner'
   return `${role} ${kind} ${name}${ledger.isAlive(uid) ? '' : ' (an earlier incarnation)'}`
 }

@@ -1,8 +1,8 @@
 /** Whether an operator that is stuck says why. */
 import type { OperatorUnderTest, PlainObject } from '../operator-under-test.ts'
-import { type Problem, problem } from '../run/problem.ts'
 import type { World } from '../world/world.ts'
 import { canExplain, whyNotSettled } from './goal.ts'
+import { type Problem, problem } from './problem.ts'
 
 /**
  * While an object of someone else is in the way, a declared object must not claim to be ready, and its status or a

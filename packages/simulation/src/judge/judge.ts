@@ -1,12 +1,11 @@
 /** Judges a run by itself, without another one to compare it with. */
 import { isDeepStrictEqual } from 'node:util'
 import type { OperatorUnderTest, PlainObject, Step } from '../operator-under-test.ts'
-import { type Problem, problem } from '../run/problem.ts'
 import type { ForeignChange } from '../world/ledger.ts'
-import { describeRequest } from '../world/request-facts.ts'
+import { describeRequest, matchesId } from '../world/request-facts.ts'
 import type { World } from '../world/world.ts'
 import { whyNotSettled } from './goal.ts'
-import { matchesId } from './id-pattern.ts'
+import { type Problem, problem } from './problem.ts'
 
 /** How reconciles end that did not do their work. */
 const FAILED_OUTCOMES = new Set(['error', 'terminal', 'timeout'])

@@ -7,8 +7,7 @@ import { changedValues, type RemovablePath, removablePaths, without } from '../s
 import { narrowed } from '../schema/narrowed.ts'
 import { optionalSteps } from './optional-steps.ts'
 import type { Pattern, PatternContext, Point, PointOutcome } from './pattern.ts'
-import { MAX_SHRINK_RUNS, reduced } from './reduced-walk.ts'
-import { smallest } from './smallest-walk.ts'
+import { MAX_SHRINK_RUNS, reduced, smallest } from './reduced-walk.ts'
 import { StateWalker } from './state-walker.ts'
 import { accepted, fieldName, isInert, type Parts, valueAt } from './walk-parts.ts'
 

@@ -1,12 +1,11 @@
 /** An object that belongs to someone else has the name of one that the operator wants to create. */
 
 import { explanationProblems } from '../judge/explanation.ts'
-import { matchesId } from '../judge/id-pattern.ts'
 import type { OperatorUnderTest, PlainObject } from '../operator-under-test.ts'
 import type { RunControl } from '../run/run-options.ts'
 import { type Disturbance, PASS } from '../world/disturbance.ts'
 import { ForeignObject, type ForeignOwner } from '../world/foreign-object.ts'
-import { objectId } from '../world/request-facts.ts'
+import { matchesId, objectId } from '../world/request-facts.ts'
 import { deleteAsSomebody, read, targetOf } from '../world/targets.ts'
 import { type Fault, type Pattern, type PatternContext, pointOf } from './pattern.ts'
 

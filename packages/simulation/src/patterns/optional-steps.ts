@@ -1,7 +1,7 @@
 /** Walks to states in which a field is empty, which is not the same as absent, or declared where the example has none. */
 import { validate } from '@reeve/crd'
+import { problem } from '../judge/problem.ts'
 import type { PlainObject } from '../operator-under-test.ts'
-import { problem } from '../run/problem.ts'
 import { addedValues, emptiedValues, type RemovablePath, replaced, without } from '../schema/changed-values.ts'
 import type { Point } from './pattern.ts'
 import { reduced } from './reduced-walk.ts'

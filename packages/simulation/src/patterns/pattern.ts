@@ -1,7 +1,7 @@
 /** What a pattern of faults is: a list of points, each of which is one run. */
 import type { Difference } from '../compare/difference.ts'
+import type { Problem } from '../judge/problem.ts'
 import type { OperatorUnderTest, Scenario } from '../operator-under-test.ts'
-import type { Problem } from '../run/problem.ts'
 import type { RunControl, ScenarioRun, ScenarioRunOptions } from '../run/run-options.ts'
 import type { Disturbance } from '../world/disturbance.ts'
 import type { TraceEntry } from '../world/trace.ts'

@@ -2,7 +2,6 @@
 import type { PlainObject } from '../operator-under-test.ts'
 import { removablePaths, without } from '../schema/changed-values.ts'
 import type { PointOutcome } from './pattern.ts'
-import { smallest } from './smallest-walk.ts'
 import { accepted, type Parts } from './walk-parts.ts'
 
 /** How many shorter or simpler walks are tried when one fails. */
@@ -28,6 +27,15 @@ export async function reduced(
     }
   }
   return smallest(outcome, current)
+}
+
+/** The outcome, with the states that lead to it in its message. */
+export function smallest(outcome: PointOutcome, states: readonly PlainObject[]): PointOutcome {
+  const walk = states.map((state) => JSON.stringify(state)).join(' then ')
+  const [first, ...others] = outcome.problems
+  if (first === undefined) return outcome
+  const shown = { ...first, message: `${first.message}; the smallest walk that shows it: ${walk}` }
+  return { ...outcome, problems: [shown, ...others] }
 }
 
 /** What is wrong, without numbers: a smaller walk has to show the same, not anything. */

@@ -1,7 +1,6 @@
 /** Two faults in one run: the second strikes while the operator recovers from the first. */
 import type { RunControl } from '../run/run-options.ts'
-import type { Disturbance } from '../world/disturbance.ts'
-import { combined } from './combined-disturbance.ts'
+import { DELIVER, type Disturbance, PASS } from '../world/disturbance.ts'
 import { type FirstFault, firstFaults } from './first-faults.ts'
 import { type Pattern, type PatternContext, type Point, pointOf } from './pattern.ts'
 import { type SecondFault, secondFaults } from './second-faults.ts'
@@ -83,4 +82,29 @@ export function diagonal<A, B>(ones: readonly A[], others: readonly B[]): readon
 export function inTurn<T>(lists: readonly (readonly T[])[]): readonly T[] {
   const longest = Math.max(0, ...lists.map(({ length }) => length))
   return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list.slice(at, at + 1))).flat()
+}
+
+/**
+ * Two disturbances in one run: the second is asked only once the first has struck.
+ *
+ * @param isArmed whether the first has struck
+ */
+function combined(first: Disturbance, second: Disturbance, isArmed: () => boolean): Disturbance {
+  return {
+    onRequest: async (request) => {
+      const wasArmed = isArmed()
+      const fate = (await first.onRequest?.(request)) ?? PASS
+      return fate.type === 'pass' && wasArmed ? ((await second.onRequest?.(request)) ?? PASS) : fate
+    },
+    onResponse: (request, status) => {
+      const wasArmed = isArmed()
+      const fate = first.onResponse?.(request, status) ?? DELIVER
+      return fate.type === 'deliver' && wasArmed ? (second.onResponse?.(request, status) ?? DELIVER) : fate
+    },
+    onEvent: (event) => {
+      const wasArmed = isArmed()
+      const fate = first.onEvent?.(event) ?? DELIVER
+      return fate.type === 'deliver' && wasArmed ? (second.onEvent?.(event) ?? DELIVER) : fate
+    },
+  }
 }

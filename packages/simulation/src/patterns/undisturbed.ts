@@ -1,8 +1,8 @@
 /** The undisturbed run is a suspect, too: every other run is compared with it. */
 import { differences } from '../compare/difference.ts'
 import { withoutTimes } from '../compare/snapshot.ts'
+import { problem } from '../judge/problem.ts'
 import { repeatedWrites } from '../run/baseline.ts'
-import { problem } from '../run/problem.ts'
 import type { ScenarioRun } from '../run/run-options.ts'
 import { runScenario } from '../run/scenario-run.ts'
 import { type Mode, outcomeOf, type Pattern, type PatternContext, type Point, type PointOutcome } from './pattern.ts'

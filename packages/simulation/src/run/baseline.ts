@@ -1,9 +1,9 @@
 /** What the undisturbed run is remembered by: what every other run has to agree with. */
 import { ChosenValues } from '../compare/chosen-values.ts'
 import type { Snapshot } from '../compare/snapshot.ts'
+import { type Problem, problem } from '../judge/problem.ts'
 import type { OperatorUnderTest } from '../operator-under-test.ts'
 import type { World } from '../world/world.ts'
-import { type Problem, problem } from './problem.ts'
 
 /** The undisturbed run, without its world. */
 export interface Baseline {

@@ -1,9 +1,9 @@
 /** Time in which there is nothing to do: what an operator does then, it does for nothing. */
 import type { ReconcileRecord } from '@reeve/runtime/controller'
+import { type Problem, problem } from '../judge/problem.ts'
 import type { SeamRequest } from '../world/disturbance.ts'
 import { describeRequest, LEASES } from '../world/request-facts.ts'
 import type { World } from '../world/world.ts'
-import { type Problem, problem } from './problem.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

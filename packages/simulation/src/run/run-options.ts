@@ -1,10 +1,10 @@
 /** What a run is given, what a pattern may do during it, and what it returns. */
 import type { Difference } from '../compare/difference.ts'
+import type { Problem } from '../judge/problem.ts'
 import type { Disturbance } from '../world/disturbance.ts'
 import type { RunLimits } from '../world/run-bounds.ts'
 import type { World } from '../world/world.ts'
 import type { Baseline } from './baseline.ts'
-import type { Problem } from './problem.ts'
 
 /** What a pattern can do to the world of its run. */
 export interface RunControl {

@@ -1,9 +1,9 @@
 /** Starts the instances of a run, kills and stops them, and starts others in their place, as a kubelet does. */
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'
+import { type Problem, problem } from '../judge/problem.ts'
 import type { OperatorUnderTest } from '../operator-under-test.ts'
 import type { RunningInstance } from '../world/instance.ts'
 import type { World } from '../world/world.ts'
-import { type Problem, problem } from './problem.ts'
 
 /** How instances live. */
 export interface SupervisorOptions {

@@ -1,6 +1,15 @@
-/** A client that acts on the cluster directly, without faults, in the name of someone. */
+/** Clients that act on the cluster directly, without faults, in the name of someone. */
 import type { EmbeddedCluster } from '@reeve/embedded-cluster'
-import { type Clock, createClient, type KubeClient, type Transport } from '@reeve/kube'
+import {
+  apiVersionOf,
+  type Clock,
+  createClient,
+  isConflict,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  type Transport,
+} from '@reeve/kube'
 import { withoutAmbient } from '../ambient/ambient-source.ts'
 import type { PlainObject } from '../operator-under-test.ts'
 import type { Actor, Ledger } from './ledger.ts'
@@ -44,4 +53,32 @@ export function parsed(content: Uint8Array): PlainObject {
 
 async function* whole(content: Uint8Array): AsyncGenerator<Uint8Array> {
   yield content
+}
+
+const MAX_CONFLICTS = 5
+
+/**
+ * Creates or replaces an object: what a user means by applying a file, whatever is there. Replaces everything but the
+ * status; tries again when someone else writes meanwhile.
+ */
+export async function put(client: KubeClient, object: KubeObject & PlainObject): Promise<void> {
+  const { name = '', namespace } = object.metadata
+  const resource = await client.resourceFor(object)
+  const key = { name, ...(namespace !== undefined && { namespace }) }
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const live = await client.get(resource, key)
+      const { resourceVersion } = live.metadata
+      const { status } = live as KubeObject & { readonly status?: unknown }
+      const replaced = { ...object, metadata: { ...live.metadata, ...object.metadata, resourceVersion } }
+      await client.update(resource, (status === undefined ? replaced : { ...replaced, status }) as KubeObject)
+      return
+    } catch (error) {
+      if (isNotFound(error)) {
+        await client.create(resource, { ...object, apiVersion: apiVersionOf(resource) })
+        return
+      }
+      if (!isConflict(error) || attempt >= MAX_CONFLICTS) throw error
+    }
+  }
 }

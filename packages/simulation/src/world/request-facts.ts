@@ -100,6 +100,12 @@ export function objectId({ resource, namespace, name }: Pick<RequestFacts, 'reso
   return `${resource} ${namespace === undefined ? '' : `${namespace}/`}${name ?? ''}`
 }
 
+/** Whether an id such as `secrets default/login` matches; `*` stands for any text. */
+export function matchesId(pattern: string, id: string): boolean {
+  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('.*')}$`).test(id)
+}
+
 /** What candidates for leadership renew all the time. */
 export const LEASES = 'leases.coordination.k8s.io'
 

@@ -1,23 +1,21 @@
 /** A closed world: one clock, one source of randomness, a cluster in process, and a seam through which all faults come. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import type { KubeClient } from '@reeve/kube'
-import { RECONCILE_CHANNEL, type ReconcileRecord } from '@reeve/runtime/controller'
 import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
 import { ambientPatch } from '../ambient/ambient-patch.ts'
-import { type AmbientSource, ambientSource, withAmbient } from '../ambient/ambient-source.ts'
+import { type AmbientSource, withAmbient } from '../ambient/ambient-source.ts'
 import type { OperatorUnderTest, Place, User } from '../operator-under-test.ts'
-import { claimedClient, parsed } from './claimed-client.ts'
+import { claimedClient, parsed, put } from './claimed-client.ts'
 import type { Disturbance, SeamRequest } from './disturbance.ts'
 import { ForeignMarks } from './foreign-marks.ts'
-import { type InstanceEnd, RunningInstance } from './instance.ts'
+import type { InstanceEnd, RunningInstance } from './instance.ts'
+import { Instances } from './instances.ts'
 import { type Actor, Ledger } from './ledger.ts'
 import { ObservedDisturbance } from './observed-disturbance.ts'
 import { outsideCall } from './outside-call.ts'
 import { OutsideService, outsideClient } from './outside-service.ts'
 import type { OutsideWorld } from './outside-world.ts'
-import { put } from './put.ts'
-import { describeRequest, LEASES } from './request-facts.ts'
+import { describeRequest } from './request-facts.ts'
 import { RunBounds, type RunLimits } from './run-bounds.ts'
 import { RunLog } from './run-log.ts'
 import type { SeamContext } from './seam.ts'
@@ -37,9 +35,6 @@ export interface WorldOptions {
   /** When the clock starts, in milliseconds since the epoch. @default 2030-01-01T00:00:00Z */
   readonly startMs?: number
 }
-
-/** The lease that instances compete for when a pattern asks for an election. */
-const LEASE = { namespace: 'default', name: 'operator-under-test' }
 
 /** A day of history, so that an old view can be shown long after; when it expires is up to the patterns. */
 const EVENT_WINDOW = { maxAgeMs: 24 * 3_600_000 }
@@ -90,24 +85,18 @@ export class World implements SeamContext {
   readonly foreign = new ForeignMarks()
   /** Edits objects behind the operator's back, for patterns. */
   readonly foreigner: KubeClient
-  /** Every instance that was ever started. */
-  readonly instances: RunningInstance[] = []
   readonly disturbance: ObservedDisturbance
   /** Called when an instance ends by itself. */
   onInstanceEnd: (instance: RunningInstance, end: InstanceEnd) => void = () => undefined
   /** When the clock started. */
   readonly startMs: number
   readonly #ambient: AmbientSource
-  readonly #onReconcile = (record: unknown) => {
-    // Whoever reconciles does it in the context of its instance.
-    for (const instance of this.instances) instance.noteReconcile(ambientSource(), record as ReconcileRecord)
-  }
+  readonly #instances: Instances
   #excess: string | undefined
   #isClosed = false
 
   constructor(clock: SimulatedClock, cluster: EmbeddedCluster, options: WorldOptions) {
     const { seed, disturbance = {}, operator, limits } = options
-    subscribe(RECONCILE_CHANNEL, this.#onReconcile)
     this.seed = seed
     this.clock = clock
     this.cluster = cluster
@@ -115,6 +104,13 @@ export class World implements SeamContext {
     this.ledger = new Ledger(cluster.api, () => this.elapsedMs)
     const bounds = new RunBounds(limits)
     this.disturbance = new ObservedDisturbance(this.log, disturbance, (request) => this.#isRunaway(bounds, request))
+    this.#instances = new Instances({
+      seam: this,
+      seed,
+      outside: (instance, killed) => this.#wayOut(instance, killed),
+      onTimer: (instance) => this.disturbance.timerFired(instance),
+      onEnd: (instance, end) => this.onInstanceEnd(instance, end),
+    })
     const client = this.#client('user', 'user')
     this.foreigner = this.#client('somebody-else', 'somebody-else')
     this.#ambient = { clock, random: seededRandom(seed) }
@@ -146,29 +142,18 @@ export class World implements SeamContext {
 
   /** Starts an instance of the operator. */
   start(operator: OperatorUnderTest, options: { readonly election?: boolean } = {}): RunningInstance {
-    const number = this.instances.length + 1
     this.ledger.begin()
-    this.record(number, 'life', 'started')
-    const instance = new RunningInstance({
-      operator,
-      seam: this,
-      number,
-      seed: this.seed,
-      leaderElection: options.election ? { lease: LEASE } : undefined,
-      outside: (killed) => this.#wayOut(number, killed),
-      onTimer: () => this.disturbance.timerFired(number),
-      onEnd: (ended, end) => {
-        this.record(number, 'life', end.type === 'stopped' ? 'ended' : `failed: ${end.error.message}`)
-        this.onInstanceEnd(ended, end)
-      },
-    })
-    this.instances.push(instance)
-    return instance
+    return this.#instances.start(operator, options)
+  }
+
+  /** Every instance that was ever started. */
+  get instances(): readonly RunningInstance[] {
+    return this.#instances.all
   }
 
   /** The instances that still run. */
   get running(): readonly RunningInstance[] {
-    return this.instances.filter(({ end, isKilled }) => end === undefined && !isKilled)
+    return this.#instances.running
   }
 
   /** Why all instances were killed: the run would not have ended. */
@@ -178,17 +163,15 @@ export class World implements SeamContext {
 
   /** Who leads, according to the lease that instances compete for. */
   get leaseHolder(): string | undefined {
-    const lease = this.cluster.api.get(LEASES, LEASE.namespace, LEASE.name)
-    return (lease?.spec as { readonly holderIdentity?: string } | undefined)?.holderIdentity
+    return this.#instances.leaseHolder
   }
 
   /** Ends everything. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    await Promise.all(this.instances.map((instance) => instance.bury()))
+    await this.#instances.close()
     await this.cluster.stop()
-    unsubscribe(RECONCILE_CHANNEL, this.#onReconcile)
     ambientPatch.release()
   }
 
