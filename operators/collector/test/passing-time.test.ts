@@ -3,6 +3,7 @@ import { type DeployOptions, type Release, type ReleaseKey, ValuesRefusedError }
 import { encodeRelease } from '@reeve/helm/testing'
 import { Deployments, Secrets } from '@reeve/kube'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Collectors } from '../src/index.ts'
 import { HOUR_MS, MINUTE_MS, SimulatedStage } from './support/simulated-stage.ts'
 
 let stage: SimulatedStage
@@ -99,6 +100,25 @@ test('failures are retried after 5 s, 10 s, 20 s … 10 min, with a single event
   expect(delays.slice(0, 9)).toEqual([5, 10, 20, 40, 80, 160, 320, 600, 600])
   expect(await stage.warnings()).toEqual(['HelmValuesRefused'])
   expect((await stage.status())?.lastFailure?.attempts).toBe(times.length)
+})
+
+test('a failure is recorded once although the status that reports it conflicts with another write', async () => {
+  let attempts = 0
+  start(async () => {
+    attempts += 1
+    if (attempts === 1) {
+      // The status that the operator read is outdated when it writes.
+      const key = { namespace: 'default', name: 'metrics' }
+      const patch = { status: { observedGeneration: 7 } }
+      await stage.client.patch(Collectors, key, { type: 'merge', patch }, { subresource: 'status' })
+    }
+    throw new ValuesRefusedError('replicas: must be a number', [])
+  })
+  await stage.create()
+  await stage.untilPhase('Degraded')
+  await stage.clock.advance(1_000)
+  expect(attempts).toBe(2)
+  expect(await stage.warnings()).toEqual(['HelmValuesRefused'])
 })
 
 test('drift that an upgrade does not heal is reported, and not healed again', async () => {
