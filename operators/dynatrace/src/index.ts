@@ -20,6 +20,7 @@ export { denialText, type Lookups } from './api/validation/rule.ts'
 export { type Verdict, validateDynaKube, validateEdgeConnect } from './api/validation/validate.ts'
 export { certificatesController, firstCertificates } from './controllers/certificates/certificates-controller.ts'
 export { ensureCertificates } from './controllers/certificates/ensure-certificates.ts'
+export { CERTIFICATES_SECRET, WEBHOOK_NAME, webhookHost } from './installed-names.ts'
 export {
   clusterIdOf,
   createDynatraceOperator,
@@ -27,7 +28,6 @@ export {
   type DynatraceOperatorOptions,
   dynatraceRoles,
 } from './operator.ts'
-export { CERTIFICATES_SECRET, WEBHOOK_NAME, webhookHost } from './webhook-names.ts'
 export { CONVERT_PATH, convertRoute } from './webhooks/convert.ts'
 export { LABEL_NAMESPACE_PATH, labelNamespaceRoute } from './webhooks/namespaces/label-namespace.ts'
 export { INJECT_PATH, injectRoute } from './webhooks/pods/inject.ts'

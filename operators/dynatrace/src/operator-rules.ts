@@ -3,7 +3,7 @@ import type { ExtraRule } from '@reeve/runtime/operator'
 import { DynaKubeCrd } from './api/dynakube/dynakube-crd.ts'
 import { EdgeConnectCrd } from './api/edgeconnect/edgeconnect-crd.ts'
 import { NODE_CACHE } from './controllers/nodes/node-table.ts'
-import { CERTIFICATES_SECRET, WEBHOOK_NAME } from './webhook-names.ts'
+import { CERTIFICATES_SECRET, WEBHOOK_NAME } from './installed-names.ts'
 
 /** What the rights depend on. */
 interface RuleOptions {

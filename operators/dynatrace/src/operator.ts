@@ -11,12 +11,9 @@ import { dynaKubeController } from './controllers/dynakube/controller.ts'
 import type { DynaKubeOptions } from './controllers/dynakube/dependencies.ts'
 import { edgeConnectController } from './controllers/edgeconnect/controller.ts'
 import type { EdgeConnectOptions } from './controllers/edgeconnect/edge-connect-component.ts'
-import { FIELD_MANAGER } from './controllers/field-manager.ts'
 import { nodesController } from './controllers/nodes/nodes-controller.ts'
+import { FIELD_MANAGER, LEASE_NAME } from './installed-names.ts'
 import { operatorRules } from './operator-rules.ts'
-
-/** The Lease of the leader: only one replica reconciles at a time. */
-export const LEASE_NAME = 'dynatrace-operator-lock'
 
 /** What the operator consists of. */
 export interface DynatraceDefinition extends DynaKubeOptions, EdgeConnectOptions {

@@ -1,9 +1,9 @@
 /** The stored versions, the only ones that code outside of `api` uses. */
 import type { ObjectOf } from '@reeve/crd'
+import type { v1beta6 } from './dynakube/dynakube-crd.ts'
 import { DynaKubeCrd } from './dynakube/dynakube-crd.ts'
-import type { v1beta6 } from './dynakube/v1beta6.ts'
+import type { v1alpha2 } from './edgeconnect/edgeconnect-crd.ts'
 import { EdgeConnectCrd } from './edgeconnect/edgeconnect-crd.ts'
-import type { v1alpha2 } from './edgeconnect/v1alpha2.ts'
 
 /** A DynaKube as the operator works on it. */
 export type DynaKube = ObjectOf<typeof v1beta6>

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import type { Subcommand } from '@reeve/cli'
 import type { Logger } from '@reeve/runtime'
 import manifest from '../../package.json' with { type: 'json' }
+import { LEASE_NAME } from '../installed-names.ts'
 import type { OperatorSettings } from '../operator-settings.ts'
 
 const PORTS = { metrics: 8080, health: 10_080 }
@@ -94,7 +95,7 @@ export async function runOperator(
       podName,
       instance: podName ?? hostname(),
       leaderElection: {
-        lease: { namespace, name: operator.LEASE_NAME },
+        lease: { namespace, name: LEASE_NAME },
         identity: podName ?? hostname(),
         ...settings.election,
       },

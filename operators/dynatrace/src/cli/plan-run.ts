@@ -1,6 +1,6 @@
 /** Carries out `dynatrace-operator plan`: reads files and the cluster, has the plan made, and prints it. */
 
-import { type CommandContext, EXIT } from '@reeve/cli'
+import { type CommandContext, EXIT, type TextSink } from '@reeve/cli'
 import { readManifests } from '@reeve/cli/manifests'
 import type { KubeObject } from '@reeve/kube'
 import type { PlanFinding } from '@reeve/plan'
@@ -8,9 +8,8 @@ import type { Logger } from '@reeve/runtime'
 import manifest from '../../package.json' with { type: 'json' }
 import { operatorSettings } from '../operator-settings.ts'
 import { makePlan, type Plan } from '../plan/plan.ts'
-import { hasChanges, hasErrors } from '../plan/summary.ts'
+import { asDocument, formatText, hasChanges, hasErrors } from '../plan/plan-output.ts'
 import type { PlanOptions } from './plan.ts'
-import { printPlan } from './plan-output.ts'
 import { objectsToPlan, type PlanFiles, reviewPlan } from './plan-review.ts'
 import { type Observed, offlineStage, onlineStage, type PlanStage } from './plan-stage.ts'
 
@@ -46,6 +45,19 @@ export async function runPlan(options: PlanOptions, context: CommandContext, run
   } finally {
     await stage.close()
   }
+}
+
+/** Prints. Colours are for terminals only. */
+async function printPlan(
+  plan: Plan,
+  { output, full }: Pick<PlanOptions, 'output' | 'full'>,
+  stdout: TextSink,
+): Promise<void> {
+  if (output === 'json') stdout.write(`${JSON.stringify(asDocument(plan), null, 2)}\n`)
+  else if (output === 'yaml') {
+    const { stringify } = await import('yaml')
+    stdout.write(stringify(asDocument(plan), { aliasDuplicateObjects: false }))
+  } else stdout.write(formatText(plan, { isColoured: stdout.hasColors, isFull: full }))
 }
 
 async function planFor(files: PlanFiles, stage: PlanStage, { env }: CommandContext, run: PlanRun): Promise<Plan> {

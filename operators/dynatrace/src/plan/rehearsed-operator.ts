@@ -6,8 +6,8 @@ import { dynaKubeController } from '../controllers/dynakube/controller.ts'
 import type { DynaKubeOptions } from '../controllers/dynakube/dependencies.ts'
 import { edgeConnectController } from '../controllers/edgeconnect/controller.ts'
 import type { EdgeConnectOptions } from '../controllers/edgeconnect/edge-connect-component.ts'
-import { FIELD_MANAGER } from '../controllers/field-manager.ts'
 import type { KeyPair, SelfSignedSubject } from '../controllers/generated/self-signed.ts'
+import { FIELD_MANAGER } from '../installed-names.ts'
 import { repeatableBytes } from './repeatable-bytes.ts'
 
 /**

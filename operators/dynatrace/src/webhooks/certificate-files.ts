@@ -5,7 +5,7 @@ import { type Clock, type KubeClient, Secrets, sleep, systemClock } from '@reeve
 import { type Logger, silentLogger } from '@reeve/runtime'
 import { parseCertificates } from '@reeve/runtime/certificates'
 import type { Runnable } from '@reeve/runtime/manager'
-import { CERTIFICATES_SECRET } from '../webhook-names.ts'
+import { CERTIFICATES_SECRET } from '../installed-names.ts'
 
 /** Where the files are. */
 export interface CertificateFiles {

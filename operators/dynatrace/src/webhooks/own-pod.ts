@@ -2,7 +2,7 @@
 import { isNotFound, type KubeClient, type Pod, Pods, type Stored } from '@reeve/kube'
 import { type Logger, silentLogger } from '@reeve/runtime'
 import { ApiEventRecorder } from '@reeve/runtime/events'
-import { WEBHOOK_NAME } from '../webhook-names.ts'
+import { WEBHOOK_NAME } from '../installed-names.ts'
 
 const CONTAINER = 'webhook'
 const LEGACY_KIND = 'OneAgentAPM'

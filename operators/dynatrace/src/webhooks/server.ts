@@ -10,7 +10,7 @@ import { WebhookRouter, WebhookServer } from '@reeve/runtime/webhooks'
 import manifest from '../../package.json' with { type: 'json' }
 import { IgnoredNamespacePatterns } from '../api/ignored-namespaces.ts'
 import type { Modules } from '../api/validation/modules.ts'
-import { WEBHOOK_NAME } from '../webhook-names.ts'
+import { WEBHOOK_NAME } from '../installed-names.ts'
 import { type CertificateFiles, CertificateFilesFromSecret, type CertificateFilesOptions } from './certificate-files.ts'
 import { clusterLookups } from './cluster-lookups.ts'
 import { convertRoute } from './convert.ts'

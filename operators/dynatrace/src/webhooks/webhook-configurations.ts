@@ -9,7 +9,7 @@ import type {
 } from '@reeve/kube'
 import { CRDS } from '../api/crd-manifests.ts'
 import { INSTANCE_LABEL } from '../controllers/dynakube/components/injection/map-namespaces.ts'
-import { WEBHOOK_NAME } from '../webhook-names.ts'
+import { WEBHOOK_NAME } from '../installed-names.ts'
 import { LABEL_NAMESPACE_PATH } from './namespaces/label-namespace.ts'
 import { INJECT_PATH } from './pods/inject.ts'
 import { validationPath } from './validate.ts'

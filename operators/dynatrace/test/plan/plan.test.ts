@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
 import { FULL_SPEC } from '../../src/api/testing/full-spec.ts'
 import { FILES } from '../../src/plan/components-of.ts'
-import { hasChanges, summaryOf } from '../../src/plan/summary.ts'
+import { hasChanges, summaryOf } from '../../src/plan/plan-output.ts'
 import { errorsOf, idOf, PlanStage, shown } from './support/plan-stage.ts'
 
 let plans: PlanStage

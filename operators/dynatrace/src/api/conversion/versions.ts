@@ -2,10 +2,8 @@
 
 import type { ObjectOf } from '@reeve/crd'
 import type { KubeObject, ObjectMeta } from '@reeve/kube'
-import type { v1beta3 } from '../dynakube/v1beta3.ts'
-import type { v1beta4 } from '../dynakube/v1beta4.ts'
-import type { v1beta5 } from '../dynakube/v1beta5.ts'
-import type { v1alpha1 } from '../edgeconnect/v1alpha1.ts'
+import type { v1beta3, v1beta4, v1beta5 } from '../dynakube/dynakube-crd.ts'
+import type { v1alpha1 } from '../edgeconnect/edgeconnect-crd.ts'
 
 /** A DynaKube v1beta3. */
 export type DynaKubeV1Beta3 = ObjectOf<typeof v1beta3>

@@ -4,9 +4,8 @@ import { persistentVolumeClaim } from '../core/persistent-volume-claim.ts'
 import { resources } from '../core/resources.ts'
 import { nodeSelector, tolerations, topologySpreadConstraints } from '../core/scheduling.ts'
 import { statefulSetRollingUpdate } from '../core/update-strategy.ts'
-import { flag, group, int32, int64, text, textList, textMap } from '../fields/fields.ts'
+import { flag, group, int32, int64, text, textList, textMap, valueSource } from '../fields/fields.ts'
 import { pullPolicy } from '../fields/image-reference.ts'
-import { valueSource } from '../fields/value-source.ts'
 
 const fields = {
   capabilities: textList(

@@ -122,3 +122,9 @@ export function hostGroup(dynakube: DynaKube): string {
   const fromArguments = argumentValues(oneAgentArguments(dynakube)).get('--set-host-group')
   return dynakube.spec.oneAgent?.hostGroup || (fromArguments?.[0] ?? '')
 }
+
+/** The mode as labels and metadata name it. */
+export function modeNameOf(dynakube: DynaKube): 'classic_fullstack' | 'cloud_native_fullstack' | 'host_monitoring' {
+  if (isMode(dynakube, 'classicFullStack')) return 'classic_fullstack'
+  return isMode(dynakube, 'hostMonitoring') ? 'host_monitoring' : 'cloud_native_fullstack'
+}

@@ -1,8 +1,7 @@
 /** Fields at the top of the spec that all versions share, and what surrounds it. */
 import type { PrinterColumn } from '@reeve/crd'
 import { Type } from 'typebox'
-import { flag, requiredText, text } from '../fields/fields.ts'
-import { valueSource } from '../fields/value-source.ts'
+import { flag, requiredText, text, valueSource } from '../fields/fields.ts'
 import { metadataEnrichment } from './features.ts'
 
 /** Fields of every version. */

@@ -2,8 +2,7 @@
 import { openObject } from '@reeve/crd'
 import { type TProperties, Type } from 'typebox'
 import { conditions, plainConditions } from '../fields/condition.ts'
-import { flag, group, int32, list, text, textList, time } from '../fields/fields.ts'
-import { versionStatus, versionStatusFields } from '../fields/version-status.ts'
+import { flag, group, int32, list, text, textList, time, versionStatus, versionStatusFields } from '../fields/fields.ts'
 
 const connection = {
   tenantUUID: text('The tenant.'),

@@ -3,8 +3,18 @@ import type { PrinterColumn } from '@reeve/crd'
 import { containerEnv } from '../core/environment-variables.ts'
 import { resources } from '../core/resources.ts'
 import { nodeSelector, tolerations, topologySpreadConstraints } from '../core/scheduling.ts'
-import { flag, group, int32, requiredGroup, requiredText, text, textList, textMap, time } from '../fields/fields.ts'
-import { versionStatus } from '../fields/version-status.ts'
+import {
+  flag,
+  group,
+  int32,
+  requiredGroup,
+  requiredText,
+  text,
+  textList,
+  textMap,
+  time,
+  versionStatus,
+} from '../fields/fields.ts'
 
 /** Fields of every version. */
 export const specFields = {

@@ -70,5 +70,26 @@ export const nullableGroup = <T extends TProperties>(properties: T, description:
   Type.Optional(Type.Union([Type.Object(properties), Type.Null()], { description }))
 
 /** Text for which `null` means absent. */
-export const nullableText = (description: string) =>
-  Type.Optional(Type.Union([Type.String(), Type.Null()], { description }))
+const nullableText = (description: string) => Type.Optional(Type.Union([Type.String(), Type.Null()], { description }))
+
+/** An inline value, or a Secret whose `key` has it. */
+export const valueSource = (description: string, key: string) =>
+  group(
+    {
+      value: nullableText('The value itself; wins over valueFrom.'),
+      valueFrom: nullableText(`Name of a Secret in the same namespace that has it under the key ${key}.`),
+    },
+    description,
+  )
+
+/** The members of a version status. */
+export const versionStatusFields = {
+  source: text('Where it comes from: tenant-registry, public-registry, custom-image or custom-version.'),
+  imageID: text('The image in use.'),
+  version: text('The version in use; custom-image when only the image knows it.'),
+  type: text('Type of the image; no longer written.'),
+  lastProbeTimestamp: time('When the version was last looked up.'),
+}
+
+/** A version status. */
+export const versionStatus = (component: string) => group(versionStatusFields, `The version of ${component} in use.`)

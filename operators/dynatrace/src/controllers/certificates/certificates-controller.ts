@@ -1,7 +1,7 @@
 /** Reconciles the webhook's certificates: once before everything else, then as long as the operator runs. */
 import { type Deployment, Deployments, isNotFound, sleep } from '@reeve/kube'
 import type { FunctionController } from '@reeve/runtime/operator'
-import { WEBHOOK_NAME } from '../../webhook-names.ts'
+import { WEBHOOK_NAME } from '../../installed-names.ts'
 import { type CertificatesDependencies, ensureCertificates } from './ensure-certificates.ts'
 
 /** Between two reconciles when nothing happens: well below the time that is left when a renewal falls due. */

@@ -14,7 +14,7 @@ import { type InjectionResult, injectCaBundle } from '@reeve/runtime/certificate
 import { controllerReference } from '@reeve/runtime/owner-references'
 import { DynaKubeCrd } from '../../api/dynakube/dynakube-crd.ts'
 import { EdgeConnectCrd } from '../../api/edgeconnect/edgeconnect-crd.ts'
-import { CERTIFICATES_SECRET, WEBHOOK_NAME, webhookHost } from '../../webhook-names.ts'
+import { CERTIFICATES_SECRET, WEBHOOK_NAME, webhookHost } from '../../installed-names.ts'
 import { CERTIFICATE_KEYS, type CertificateData, renewCertificates, trustBundle } from './certificate-data.ts'
 
 /** What a reconcile works with. */

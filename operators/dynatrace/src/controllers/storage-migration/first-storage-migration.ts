@@ -1,6 +1,6 @@
 /** The migration as a step of the operator's start: as soon as DynaKubes can be converted. */
 import { type Clock, Deployments, isNotFound, sleep } from '@reeve/kube'
-import { WEBHOOK_NAME } from '../../webhook-names.ts'
+import { WEBHOOK_NAME } from '../../installed-names.ts'
 import { type MigrationDependencies, migrateStorage, pendingMigration } from './migrate-storage.ts'
 
 /** Between two attempts. */

@@ -14,7 +14,7 @@ import {
 import type { Manager } from '@reeve/runtime/manager'
 import { type OperatorFrameOptions, operatorFrame } from '@reeve/runtime/operator'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
-import { FIELD_MANAGER } from '../../controllers/field-manager.ts'
+import { FIELD_MANAGER } from '../../installed-names.ts'
 import { jobSelector } from './download-job.ts'
 import { type ProvisionOptions, provision } from './provision.ts'
 

@@ -2,15 +2,14 @@
 import { isNotFound, type KubeClient, type KubeObject, type Namespace, Namespaces, type Pod } from '@reeve/kube'
 import { type AdmissionRequest, type Logger, mutatingWebhook, silentLogger, type WebhookRoute } from '@reeve/runtime'
 import type { EventRecorder } from '@reeve/runtime/events'
-import type { Metrics } from '@reeve/runtime/metrics'
+import { type Metrics, noMetrics } from '@reeve/runtime/metrics'
 import { type Approval, type Mutation, plainJsonDiff } from '@reeve/runtime/webhooks'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { INSTANCE_LABEL } from '../../controllers/dynakube/components/injection/map-namespaces.ts'
 import { withoutNulls } from '../decode.ts'
 import { type Decision, decide } from './decision.ts'
 import { displayName, type InjectionFacts, type InjectionInput, type InjectionSettings } from './injection-input.ts'
-import { type CountInjection, injectionCounter } from './injection-metrics.ts'
-import { type InjectionResult, mutatePod } from './mutate-pod.ts'
+import { type InjectionResult, mutatePod, type Outcome } from './mutate-pod.ts'
 import { readPod } from './pod-shape.ts'
 import { ensureCopies } from './secret-copies.ts'
 import { WorkloadLookup } from './workload-lookup.ts'
@@ -199,3 +198,16 @@ const referenceTo = (namespace: string, name: string): KubeObject => ({
 })
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Counts one pod. `reason` is empty, or one of those that annotations name. */
+type CountInjection = (result: Outcome | 'failed', reason: string) => void
+
+/** Declares `dynatrace_webhook_injections_total{result,reason}`; both labels have a bounded set of values. */
+function injectionCounter(metrics: Metrics = noMetrics): CountInjection {
+  const pods = metrics.counter({
+    name: 'dynatrace_webhook_injections_total',
+    help: 'Pods reviewed for injection, by outcome and reason.',
+    labels: ['result', 'reason'],
+  })
+  return (result, reason) => pods.inc({ result, reason })
+}

@@ -3,9 +3,8 @@ import { ConfigMaps } from '@reeve/kube'
 import { desired } from '@reeve/runtime'
 import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
 import { namesOf } from '../../../../api/dynakube/names.ts'
-import { needsOneAgentDaemonSet } from '../../../../api/dynakube/one-agent-facts.ts'
+import { modeNameOf, needsOneAgentDaemonSet } from '../../../../api/dynakube/one-agent-facts.ts'
 import { type DynaKubeComponent, type RenderInput, renderInputOf, runsNoPods } from '../../dynakube-component.ts'
-import { modeNameOf } from '../../mode-name.ts'
 import { tenant } from '../tenant/tenant.ts'
 
 /** The ConfigMap from which containers read the origin of their deployment. */

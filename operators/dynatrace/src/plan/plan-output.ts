@@ -1,8 +1,24 @@
-/** A plan in numbers, and as a value for other programs. */
-import { type PlanSummary as ClusterSummary, summaryOf as clusterSummaryOf } from '@reeve/plan'
+/** A plan for people and for programs: as text, in numbers, and as a document. */
+import {
+  type PlanSummary as ClusterSummary,
+  summaryOf as clusterSummaryOf,
+  type FormatOptions,
+  formatText as formatPlan,
+} from '@reeve/plan'
 import type { Plan } from './plan.ts'
 
 export { hasErrors } from '@reeve/plan'
+
+/**
+ * The plan as text, with a line feed at its end.
+ *
+ * @example
+ * process.stdout.write(formatText(plan, { isColoured: process.stdout.isTTY }))
+ */
+export function formatText(plan: Plan, options: Omit<FormatOptions, 'outside'> = {}): string {
+  const changes = plan.tenant.map(({ action, what, tenant }) => ({ action, what, where: tenant }))
+  return formatPlan(plan, { ...options, outside: { title: 'in the tenant', changes } })
+}
 
 /** How many objects, by what would happen to them. */
 export interface PlanSummary extends ClusterSummary {

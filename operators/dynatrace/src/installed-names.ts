@@ -10,3 +10,9 @@ export const CERTIFICATES_SECRET = 'dynatrace-webhook-certs'
 export function webhookHost(namespace: string): string {
   return `${WEBHOOK_NAME}.${namespace}.svc`
 }
+
+/** The name of the operator: its field manager, and the source of events. */
+export const FIELD_MANAGER = 'dynatrace-operator'
+
+/** The Lease of the leader: only one replica reconciles at a time. */
+export const LEASE_NAME = 'dynatrace-operator-lock'

@@ -2,7 +2,7 @@ import { DOCKER_CONFIG_KEY, type RegistryClientOptions, RegistryCredentialsError
 import { describe, expect, it } from 'vitest'
 import type { EdgeConnectSpec, EdgeConnectStatus } from '../../../../api/latest.ts'
 import { edgeConnect } from '../../../../api/testing/build.ts'
-import { resolveImage } from './resolve-image.ts'
+import { resolveImage } from './image.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 1)
 const MINUTE_MS = 60_000

@@ -1,7 +1,7 @@
 import { SENSITIVE } from '@reeve/plan'
 import { describe, expect, it } from 'vitest'
-import { formatText } from './format-text.ts'
 import type { Plan } from './plan.ts'
+import { formatText } from './plan-output.ts'
 
 const OWNER = 'DynaKube dynatrace/dynakube'
 
