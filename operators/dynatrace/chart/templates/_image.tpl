@@ -1,21 +1,14 @@
+{{- /* No registry is preset: the image is built from this repository and pushed to one of yours. */}}
 {{- define "dynatrace.image" -}}
-{{- $platform := include "dynatrace.platform" . -}}
-{{- $version := .Chart.AppVersion -}}
 {{- if .Values.image -}}
 {{ .Values.image }}
 {{- else if .Values.imageRef.repository -}}
-{{ .Values.imageRef.repository }}:{{ .Values.imageRef.tag | default (printf "v%s" $version) }}
-{{- else if eq $platform "openshift" -}}
-registry.connect.redhat.com/dynatrace/dynatrace-operator:v{{ $version }}
-{{- else if eq $platform "google-marketplace" -}}
-gcr.io/dynatrace-marketplace-prod/dynatrace-operator:{{ $version }}
-{{- else if eq $platform "azure-marketplace" -}}
+{{ .Values.imageRef.repository }}:{{ .Values.imageRef.tag | default (printf "v%s" .Chart.AppVersion) }}
+{{- else if eq (include "dynatrace.platform" .) "azure-marketplace" -}}
 {{- with .Values.global.azure.images.operator -}}
 {{ .registry }}/{{ .image }}@{{ .digest }}
 {{- end -}}
-{{- else if hasPrefix "0.0.0-nightly-" $version -}}
-quay.io/dynatrace/dynatrace-operator:{{ trimPrefix "0.0.0-" $version }}
 {{- else -}}
-public.ecr.aws/dynatrace/dynatrace-operator:v{{ $version }}
+dynatrace-operator:v{{ .Chart.AppVersion }}
 {{- end -}}
 {{- end }}

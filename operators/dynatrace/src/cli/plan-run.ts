@@ -14,7 +14,7 @@ import { objectsToPlan, type PlanFiles, reviewPlan } from './plan-review.ts'
 import { type Observed, offlineStage, onlineStage, type PlanStage } from './plan-stage.ts'
 
 /** The default image of the chart. */
-const IMAGE = 'public.ecr.aws/dynatrace/dynatrace-operator'
+const IMAGE = 'dynatrace-operator'
 
 /** The exit code when there are changes to make. */
 const CHANGES = 2

@@ -303,7 +303,9 @@ describe.skipIf(helmPath === undefined)('the CSI driver of the chart (skipped wi
     const usual = await notesFor({})
     expect(usual).not.toContain('no effect')
     expect(usual).toContain(`rollout status daemonset/${CSI}`)
+    expect(usual).toContain('imageRef.repository is not set')
     expect(await notesFor({ csidriver: { separateSidecars: true, registrar: CONTAINER } })).not.toContain('no effect')
+    expect(await notesFor({ imageRef: { repository: 'a/b' } })).not.toContain('imageRef.repository')
     expect(await notesFor({ csidriver: { enabled: false } })).toContain('The CSI driver is not installed')
   })
 
