@@ -1,17 +1,78 @@
-/** The files in which docs/architecture.md follows one change of a DynaKube. */
+/** What docs/architecture.md says about the code. */
+import { globSync } from 'node:fs'
 import { access, readFile } from 'node:fs/promises'
+import { Session } from 'node:inspector/promises'
+import { fileURLToPath } from 'node:url'
+import { DaemonSets } from '@reeve/kube'
 import { expect, it } from 'vitest'
 import { COMPONENTS } from '../src/controllers/dynakube/components.ts'
+import { NAMESPACE, setStage } from './dynakube/support/stage.ts'
 
 const page = new URL('../../../docs/architecture.md', import.meta.url)
 
-it('a change of a DynaKube can be followed in at most 20 files, all of which exist', async () => {
+/** The rows of the table that follows one change. */
+async function followedFiles() {
   const [, section = ''] = (await readFile(page, 'utf8')).split('## Following one change')
   const [table = ''] = section.split('\n## ')
-  const files = [...table.matchAll(/^\| \[`[^`]+`\]\(([^)]+)\) \|/gm)].map(([, file = '']) => file)
+  return [...table.matchAll(/^\| \[`[^`]+`\]\(([^)]+)\) \| (.*) \|$/gm)].map(([, file = '', about = '']) => ({
+    path: fileURLToPath(new URL(file, page)),
+    // Such a file is evaluated once; no function of it runs with a change.
+    isForTheStart: about.startsWith('at the start'),
+  }))
+}
+
+it('a change of a DynaKube can be followed in at most 20 files, all of which exist', async () => {
+  const files = await followedFiles()
   expect(files.length).toBeGreaterThan(10)
   expect(files.length).toBeLessThanOrEqual(20)
-  for (const file of files) await access(new URL(file, page))
+  for (const { path } of files) await access(path)
+})
+
+it('the files in which a change is followed take part in it', { timeout: 120_000 }, async () => {
+  const dk = 'abc12345'
+  await using stage = await setStage([dk])
+  const image = async () => {
+    const { spec } = await stage.client.get(DaemonSets, { namespace: NAMESPACE, name: `${dk}-oneagent` })
+    return spec?.template.spec?.containers[0]?.image
+  }
+  await stage.create(dk, { oneAgent: { hostMonitoring: { version: '1.300.0.20240101-000000' } } })
+  await stage.until('agents', async () => (await image().catch(() => undefined)) !== undefined)
+  const running = await coverage(async () => {
+    await stage.edit(dk, { spec: { oneAgent: { hostMonitoring: { version: '1.301.0.20240201-000000' } } } })
+    await stage.until('other agents', async () => (await image())?.includes('1.301.0') === true)
+    await stage.until('a status that reports it', async () => {
+      return (await stage.read(dk)).status?.oneAgent?.version?.startsWith('1.301.0') === true
+    })
+  })
+  const files = (await followedFiles()).filter(({ isForTheStart }) => !isForTheStart)
+  expect(files.filter(({ path }) => !running.has(path)).map(({ path }) => path)).toEqual([])
+})
+
+/** Runs `work`, and returns the paths of the files of which functions ran meanwhile. */
+async function coverage(work: () => Promise<void>): Promise<ReadonlySet<string>> {
+  const session = new Session()
+  session.connect()
+  try {
+    await session.post('Profiler.enable')
+    await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+    await work()
+    const { result } = await session.post('Profiler.takePreciseCoverage')
+    const isRun = ({ functions }: (typeof result)[number]) =>
+      functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
+    return new Set(result.filter(isRun).map(({ url }) => (url.startsWith('file:') ? fileURLToPath(url) : url)))
+  } finally {
+    session.disconnect()
+  }
+}
+
+it('every controller of the operators belongs to a definition', async () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const sources = globSync('*/src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
+  expect(sources.length).toBeGreaterThan(200)
+  const own = /\bnew Controller\(|\boperatorFrame\b|import \{[^}]*\bcontroller\b[^}]*\} from '@reeve\/runtime/
+  const found: string[] = []
+  for (const file of sources) if (own.test(await readFile(`${root}/${file}`, 'utf8'))) found.push(file)
+  expect(found).toEqual([])
 })
 
 it('every component of a DynaKube names what it may own, so that a failure keeps only that', () => {

@@ -1,18 +1,17 @@
 /** The process that installs agents on its node: one controller, health and metrics. */
 import { isDeepStrictEqual } from 'node:util'
 import { Jobs, type KubeClient } from '@reeve/kube'
-import type { Logger } from '@reeve/runtime'
+import { defineOperator, type Logger } from '@reeve/runtime'
 import type { Cache, Transform } from '@reeve/runtime/cache'
 import {
   annotationsChanged,
   anyOf,
   type Controller,
-  controller,
   generationChanged,
   type Predicate,
 } from '@reeve/runtime/controller'
 import type { Manager } from '@reeve/runtime/manager'
-import { type OperatorFrameOptions, operatorFrame } from '@reeve/runtime/operator'
+import type { OperatorFrameOptions } from '@reeve/runtime/operator'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { FIELD_MANAGER } from '../../installed-names.ts'
 import { jobSelector } from './download-job.ts'
@@ -45,26 +44,27 @@ const TIMEOUT_MS = 20 * 60_000
  */
 export function createProvisioner(options: ProvisionerOptions): Provisioner {
   const { namespace, nodeName, registry, metrics: _, ...frame } = options
-  const { manager, environment } = operatorFrame(FIELD_MANAGER, { ...frame, ...(registry && { metrics: registry }) })
-  const dynakubes = controller<DynaKube>(
-    {
-      name: 'provisioner-controller',
-      for: {
-        resource: DynaKubes,
-        namespace,
-        transform: keepWhatDecides,
-        predicate: anyOf<DynaKube>(generationChanged, annotationsChanged, codeModulesChanged),
+  const operator = defineOperator<readonly [DynaKube]>({
+    name: FIELD_MANAGER,
+    controllers: [
+      {
+        name: 'provisioner-controller',
+        for: {
+          resource: DynaKubes,
+          namespace,
+          transform: keepWhatDecides,
+          predicate: anyOf<DynaKube>(generationChanged, annotationsChanged, codeModulesChanged),
+        },
+        // Of this node only: otherwise every node would receive the Jobs of all others.
+        owns: [{ resource: Jobs, namespace, labelSelector: jobSelector(nodeName), metadataOnly: true }],
+        reconcile: provision(options),
+        timeoutMs: TIMEOUT_MS,
+        concurrency: 1,
       },
-      // Of this node only: otherwise every node would receive the Jobs of all others.
-      owns: [{ resource: Jobs, namespace, labelSelector: jobSelector(nodeName), metadataOnly: true }],
-      reconcile: provision(options),
-      timeoutMs: TIMEOUT_MS,
-      concurrency: 1,
-    },
-    environment,
-  )
-  manager.add(dynakubes)
-  return { manager, dynakubes }
+    ],
+  })
+  const { manager, controllers } = operator.create({ ...frame, ...(registry && { metrics: registry }) })
+  return { manager, dynakubes: controllers[0] }
 }
 
 const codeModulesChanged: Predicate<DynaKube> = (change) =>
