@@ -60,8 +60,10 @@ export async function removePodLink(volume: AppVolumePaths, paths: DataPaths): P
   // `_dynakubes/<dynakube>/appmounts/<namespace>/<pod>`
   const [folder, , kind, , pod, ...more] = relative(paths.root, link).split('/')
   if (link !== join(link) || folder !== '_dynakubes' || kind !== 'appmounts' || !pod || more.length > 0) return
-  if ((await readlink(link).catch(() => '')) !== volume.root) return
-  await rm(link, { force: true })
+  const target = await readlink(link).catch((error: unknown) => (isMissing(error) ? undefined : ''))
+  if (target === volume.root) await rm(link, { force: true })
+  // Without a link a killed process may have removed it, but not the folder.
+  else if (target !== undefined) return
   // Other pods of the namespace may have links.
   await rmdir(dirname(link)).catch(() => undefined)
 }

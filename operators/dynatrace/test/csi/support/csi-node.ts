@@ -29,6 +29,8 @@ export interface CsiNode extends AsyncDisposable {
   readonly data: string
   /** Starts the driver; resolves when it serves. */
   start(env?: Readonly<Record<string, string>>, flags?: readonly string[]): Promise<Driver>
+  /** What comes before a command to run it in the namespace of the node. */
+  readonly prefix: readonly string[]
   /** The mounts below the folders of this node. */
   mounts(): Promise<readonly Mount[]>
   /** A path as processes on the node see it. */
@@ -61,11 +63,13 @@ export async function csiNode(): Promise<CsiNode> {
   const data = join(folder, 'data')
   const socket = join(folder, 'csi.sock')
   const drivers = new Set<Driver>()
-  const inside = (command: readonly string[]) => ['--mount', `--target=${holder.pid}`, ...command]
+  const prefix = ['nsenter', '--mount', `--target=${holder.pid}`]
+  const inside = (command: readonly string[]) => [...prefix.slice(1), ...command]
   // unshare replaces itself by the program once the namespace is there.
   while ((await readFile(`/proc/${holder.pid}/comm`, 'utf8')).trim() !== 'sleep') await new Promise(setImmediate)
   const node: CsiNode = {
     data,
+    prefix,
     seen: (path) => `/proc/${holder.pid}/root${path}`,
     idOf: ({ pod, namespace = 'shop' }) => `csi-${createHash('sha256').update(`${namespace}/${pod}`).digest('hex')}`,
     targetOf: ({ pod, namespace = 'shop' }) => join(folder, 'pods', `${namespace}-${pod}`, 'volumes/mount'),
