@@ -1,5 +1,6 @@
 /** `<operator> rbac`: the roles that an operator needs, derived from what it watches and renders. */
 import type { RbacOptions, RbacRoles } from '@reeve/runtime/operator'
+import { append } from './option-values.ts'
 import { EXIT, type Subcommand, type TextSink } from './subcommand.ts'
 
 /** The parsed options. */
@@ -9,6 +10,7 @@ interface Options {
   readonly webhookSecret: string
   readonly webhookConfiguration: string
   readonly protectMetrics: boolean
+  readonly watchNamespace?: readonly string[]
 }
 
 /**
@@ -32,17 +34,16 @@ export function rbacCommand(
         .option('--webhook-secret <name>', 'Secret of that certificate', `${operator}-certificate`)
         .option('--webhook-configuration <name>', 'webhook configurations whose CA bundle is set', operator)
         .option('--protect-metrics', 'include the permissions to check who reads /metrics', false)
+        .option('--watch-namespace <name>', 'for an operator that watches this namespace only; may be repeated', append)
         .addHelpText(
           'after',
-          `\nExamples:\n  ${operator} rbac\n  ${operator} rbac --namespace ${operator}-system --webhook | kubectl apply -f -`,
+          `\nExamples:\n  ${operator} rbac\n  ${operator} rbac --watch-namespace shop\n  ${operator} rbac --namespace ${operator}-system --webhook | kubectl apply -f -`,
         ),
-    run: async ({ namespace, webhook, webhookSecret, webhookConfiguration, protectMetrics }, { stdout }) => {
+    run: async (options, { stdout }) => {
       const { rbac } = await load()
-      const serving = { secret: webhookSecret, configurations: [webhookConfiguration] }
-      return printRoles(
-        rbac({ namespace, protectsMetrics: protectMetrics, ...(webhook && { webhook: serving }) }),
-        stdout,
-      )
+      const { namespace, webhook, protectMetrics: protectsMetrics, watchNamespace: namespaces } = options
+      const serving = { secret: options.webhookSecret, configurations: [options.webhookConfiguration] }
+      return printRoles(rbac({ namespace, protectsMetrics, namespaces, ...(webhook && { webhook: serving }) }), stdout)
     },
   }
 }

@@ -127,6 +127,32 @@ describe('an operator', () => {
     ])
   })
 
+  it('needs rights only in the namespaces that it is limited to, except for cluster-scoped kinds', () => {
+    const watches = [watch({ resource: Namespaces, map: () => [] })]
+    const rules = [{ apiGroups: [''], resources: ['serviceaccounts'], verbs: ['impersonate'] }]
+    const controllers = [{ for: Notes, owns: [ConfigMaps], watches, render: () => [] }] as const
+    const operator = defineOperator({ name: 'o', controllers, rules })
+    const webhook = { secret: 'tls', configurations: ['o'] }
+    const options = { namespace: 'ops', webhook, protectsMetrics: true }
+    const everywhere = operator.rbac(options)
+    const { clusterRole, roles } = operator.rbac({ ...options, namespaces: ['shop', 'ops', 'shop'] })
+    expect(clusterRole.rules?.flatMap(({ resources }) => resources)).toEqual([
+      'namespaces',
+      'mutatingwebhookconfigurations',
+      'validatingwebhookconfigurations',
+      'serviceaccounts',
+      'tokenreviews',
+      'subjectaccessreviews',
+    ])
+    expect(roles.map(({ metadata }) => metadata.namespace)).toEqual(['ops', 'shop'])
+    const [ops, shop] = roles.map((role) => role.rules ?? [])
+    // Together they have what the wider form has, and the operator's own namespace has both.
+    expect(missingRights(everywhere.clusterRole.rules ?? [], [...(clusterRole.rules ?? []), ...(shop ?? [])])).toEqual(
+      [],
+    )
+    expect(missingRights([...(everywhere.roles[0]?.rules ?? []), ...(shop ?? [])], ops ?? [])).toEqual([])
+  })
+
   it('needs the rights that its definition adds, each where it says', () => {
     const anywhere = { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['impersonate'] }
     const inShop = { apiGroups: [''], resources: ['secrets'], resourceNames: ['login'], verbs: ['get'] }

@@ -15,6 +15,8 @@ export interface RbacOptions {
   }
   /** Whether `/metrics` is served only to accounts that may get it. @default false */
   readonly protectsMetrics?: boolean
+  /** The namespaces that the operator is created with. Cluster-scoped kinds still need a ClusterRole. @default all */
+  readonly namespaces?: readonly string[] | undefined
 }
 
 /** The rules for protected metrics. */
@@ -47,7 +49,7 @@ interface Described {
   readonly reconcile: { readonly engine?: EngineFacts }
 }
 
-type Kind = Pick<Resource, 'group' | 'plural'>
+type Kind = Pick<Resource, 'group' | 'plural' | 'namespaced'>
 
 interface KindSomewhere {
   readonly resource: Kind
@@ -65,6 +67,8 @@ const WRITE = [...READ, 'create', 'patch', 'delete']
 /** Verbs on a resource, in a namespace or in all of them. */
 interface Grant {
   readonly namespace: string | undefined
+  /** Whether it is needed only in the namespaces that the operator watches. */
+  readonly isWatched?: boolean
   readonly apiGroup: string
   readonly resource: string
   readonly verbs: readonly string[]
@@ -84,7 +88,8 @@ export function rolesOf(
   rules: readonly ExtraRule[] = [],
 ): RbacRoles {
   const { namespace = 'default' } = options
-  const grants = [...controllers.flatMap(grantsOf), ...ownGrants(lease, namespace, options)]
+  const watched = controllers.flatMap(grantsOf).flatMap((grant) => inNamespaces(grant, options.namespaces))
+  const grants = [...watched, ...ownGrants(lease, namespace, options)]
   const own = (wanted: string | undefined) => [
     ...rulesOf(grants.filter((grant) => grant.namespace === wanted)),
     ...rules.filter((rule) => rule.namespace === wanted).map(({ namespace: _where, ...rule }) => rule),
@@ -103,12 +108,20 @@ export function rolesOf(
   }
 }
 
+/** The grant in each watched namespace, as informers are limited: see `namespaces` of a controller. */
+function inNamespaces(grant: Grant, namespaces: readonly string[] | undefined): readonly Grant[] {
+  if (namespaces === undefined || grant.namespace !== undefined || !grant.isWatched) return [grant]
+  return [...new Set(namespaces)].map((namespace) => ({ ...grant, namespace }))
+}
+
 function grantsOf(controller: Described): readonly Grant[] {
   const { owns = [], watches = [], reads = [] } = controller
   const { engine } = controller.reconcile
   const primary = somewhere(controller.for)
   const cached = [...owns, ...watches, ...reads].map(somewhere)
-  const events = grant(EVENTS, primary.namespace, ['create', 'patch'])
+  // Events about a cluster-scoped object are written to another namespace than the watched ones.
+  const { namespaced } = primary.resource
+  const events = grant({ ...EVENTS, namespaced }, primary.namespace, ['create', 'patch'])
   if (engine === undefined) {
     // Whatever else the function does is declared in the rules of the operator.
     const caches = [primary, ...cached].flatMap((source) => at(source, CACHE))
@@ -132,7 +145,8 @@ function grantsOf(controller: Described): readonly Grant[] {
 
 /** Of kinds that are watched or read only, some are rendered in other namespaces. */
 function verbsElsewhere({ elsewhere, released }: EngineFacts, { group, plural }: Kind): readonly string[] {
-  const isAmong = (kinds: readonly Kind[]) => kinds.some((kind) => kind.group === group && kind.plural === plural)
+  const isAmong = (kinds: readonly Omit<Kind, 'namespaced'>[]) =>
+    kinds.some((kind) => kind.group === group && kind.plural === plural)
   if (isAmong(released)) return [...READ, 'patch']
   return isAmong(elsewhere) ? WRITE : READ
 }
@@ -155,8 +169,8 @@ function onDemand(engine: EngineFacts, namespace: string | undefined): readonly 
   return engine.onDemand.map((resource) => grant(resource, namespace, verbs))
 }
 
-function grant({ group, plural }: Kind, namespace: string | undefined, verbs: readonly string[]): Grant {
-  return { namespace, apiGroup: group, resource: plural, verbs }
+function grant({ group, plural, namespaced }: Kind, namespace: string | undefined, verbs: readonly string[]): Grant {
+  return { namespace, isWatched: namespaced, apiGroup: group, resource: plural, verbs }
 }
 
 /** What every operator needs for itself. */
