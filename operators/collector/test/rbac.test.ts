@@ -1,23 +1,15 @@
 /** The chart grants what the operator needs with its settings, as far as that follows from its definition. */
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { runCaptured } from '@reeve/cli/testing'
-import { findClientBinary } from '@reeve/client-binaries'
 import type { PolicyRule, UnknownObject } from '@reeve/kube'
 import { missingRights } from '@reeve/runtime/operator'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseAllDocuments, stringify } from 'yaml'
+import { describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
 import { main } from '../src/cli/main.ts'
 import { type CollectorSettings, collectorRbac } from '../src/index.ts'
+import { helmPath, render } from './support/chart.ts'
 
-const CHART = fileURLToPath(new URL('../chart', import.meta.url))
 const NAMESPACE = 'collectors'
 const WEBHOOK = { secret: 'collector-operator-certificate', configurations: ['collector-operator'] }
-const helm = await findClientBinary('helm')
 
 const repository = (credentials?: { namespace: string; name: string }) => ({
   type: 'repository',
@@ -39,28 +31,26 @@ const SETTINGS: Readonly<Record<string, CollectorSettings>> = {
   },
 }
 
-describe.skipIf(helm === undefined)('the chart', () => {
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'reeve-collector-rbac-'))
-  })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
+describe.skipIf(helmPath === undefined)('the chart', () => {
+  /** The same for one namespace of Collectors, and with protected metrics. */
+  const limited = { namespaces: ['shop'], protectsMetrics: true }
+  const forms = [
+    ...Object.entries(SETTINGS).map(([name, settings]) => ({ name, settings, values: {}, options: {} })),
+    {
+      name: 'Collectors of one namespace',
+      settings: { clusters: {} },
+      values: { watchNamespace: 'shop', metrics: { protected: true } },
+      options: limited,
+    },
+  ]
 
-  async function render(settings: CollectorSettings): Promise<readonly UnknownObject[]> {
-    const values = join(folder, 'values.yaml')
-    await writeFile(values, stringify({ settings }))
-    const args = ['template', 'collector-operator', CHART, '-n', NAMESPACE, '-f', values]
-    const { stdout } = await promisify(execFile)(helm ?? '', args)
-    return parseAllDocuments(stdout).flatMap((document) => (document.toJS() as UnknownObject | null) ?? [])
-  }
-
-  it.each(Object.entries(SETTINGS))(
-    'grants every right that the operator needs with %s, and no other',
-    async (_, settings) => {
-      const objects = await render(settings)
+  it.each(forms)(
+    'grants every right that the operator needs with $name, and no other',
+    async ({ settings, values, options }) => {
+      const { objects } = await render({ settings, ...values })
       const granted = (kind: string, where: (object: UnknownObject) => boolean) =>
         objects.filter((object) => object.kind === kind && where(object)).flatMap(({ rules }) => rules as PolicyRule[])
-      const { clusterRole, roles } = collectorRbac(settings, { namespace: NAMESPACE, webhook: WEBHOOK })
+      const { clusterRole, roles } = collectorRbac(settings, { namespace: NAMESPACE, webhook: WEBHOOK, ...options })
       // The chart grants no right on webhooks that it does not have.
       const needed = (clusterRole.rules ?? []).filter(
         ({ resources }) => !resources?.includes('mutatingwebhookconfigurations'),
@@ -79,7 +69,7 @@ describe.skipIf(helm === undefined)('the chart', () => {
   )
 
   it('grants no right to read Secrets or workloads in all namespaces', async () => {
-    const objects = await render({ clusters: {} })
+    const { objects } = await render()
     const role = objects.find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'collector-operator')
     const reach = ((role?.rules ?? []) as PolicyRule[]).flatMap(({ resources = [] }) => resources)
     expect(reach.toSorted()).toEqual([

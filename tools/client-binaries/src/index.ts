@@ -1,2 +1,3 @@
-/** @module The real kubectl and helm, for tests and the demo. */
+/** @module The real kubectl and helm, for tests and the demo, and charts rendered by it. */
 export { type ClientBinary, findClientBinary, type HelmToTry, helmsToTry } from './find-client-binary.ts'
+export { parseObjects, type RenderedChart, type RenderOptions, renderChart } from './render-chart.ts'

@@ -13,3 +13,12 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
+
+{{- define "collector.metricsPort" -}}
+{{ .Values.metrics.protected | ternary 8443 8080 }}
+{{- end }}
+
+{{- /* Protected metrics have a port of their own; kubelets have no token, so the probes keep theirs. */}}
+{{- define "collector.healthPortName" -}}
+{{ .Values.metrics.protected | ternary "health" "metrics" }}
+{{- end }}

@@ -17,3 +17,12 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- define "webapp.certificateSecret" -}}
 {{ .Values.webhook.certificateSecretName | default (printf "%s-certificate" (include "webapp.name" .)) }}
 {{- end }}
+
+{{- define "webapp.metricsPort" -}}
+{{ .Values.metrics.protected | ternary 8443 8080 }}
+{{- end }}
+
+{{- /* Protected metrics have a port of their own; kubelets have no token, so the probes keep theirs. */}}
+{{- define "webapp.healthPortName" -}}
+{{ .Values.metrics.protected | ternary "health" "metrics" }}
+{{- end }}
