@@ -16,7 +16,7 @@ const key: ObjectKey = { namespace: NAMESPACE, name: 'cluster' }
 const PLAIN: DynaKubeSpec = {
   apiUrl: `https://${AUTHORITY}/e/${TENANT}/api`,
   tokens: 'tokens',
-  // A day: what is asked again, and written down, after hours would be no rest.
+  // A day: calls that are repeated and recorded after hours would not be a rest.
   dynatraceApiRequestThreshold: 1_440,
   templates: EXAMPLE_TEMPLATES,
 }
@@ -54,7 +54,7 @@ async function prepare({ client, world }: User<TenantWorld>): Promise<void> {
   await addTokens({ client, world })
 }
 
-/** What T12 needs to know of DynaKubes. Pairs of features are switched on and off by a suite of their own. */
+/** Settings of `declared-states` for DynaKubes. Pairs of features are toggled by a separate suite. */
 const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'exampleSpecs' | 'complete' | 'accepts'> = {
   walkedNamespace: NAMESPACE,
   walkedFields: [

@@ -1,4 +1,4 @@
-/** The Dynatrace operator for the exploration: in a closed world, with a tenant that is a call away. */
+/** The Dynatrace operator for the exploration: in a closed world, with a simulated tenant. */
 import { createRegistryClient } from '@reeve/oci'
 import type { OperatorUnderTest } from '@reeve/simulation'
 import { CRDS } from '../src/api/crd-manifests.ts'
@@ -12,7 +12,7 @@ import { senderInto, TenantWorld } from './tenant-world.ts'
 /** The namespace of the operator. */
 export const NAMESPACE = 'dynatrace'
 
-/** Making a key takes a second of real time, and every key is another one: gateways of the exploration share this. */
+/** Generating a key takes a second of real time, and every key differs: gateways of the exploration share this one. */
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBgzCCASmgAwIBAgIUKeIrNJ2l+iDVAGOhK+W6++NlV74wCgYIKoZIzj0EAwIw
 FjEUMBIGA1UEAwwLZXhwbG9yYXRpb24wIBcNMjYxMTE2MDIyMzUyWhgPMjEyNjEw
@@ -47,7 +47,7 @@ export const dynatraceUnderTest: OperatorUnderTest<TenantWorld> = {
       namespace: NAMESPACE,
       clusterId: '7f9c4d1e-0000-4000-8000-000000000001',
       operator: { version: '1.8.1', image: 'registry.example.com/dynatrace-operator:1.8.1', hasCsiDriver: true },
-      // Nodes have a table of their own, which is written whenever one is seen: that would be no rest.
+      // Nodes have a separate table, which is written whenever one is seen: that would not be a rest.
       detectsHostAvailability: false,
       issuesCertificates: false,
       connect: (options) => createTenantClient({ ...options, ...outbound }),

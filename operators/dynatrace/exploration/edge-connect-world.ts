@@ -36,7 +36,7 @@ export class EdgeConnectWorld extends TenantWorld {
     return { ...super.state(), ...hasty }
   }
 
-  /** Whether the cluster wants the EdgeConnect and has its credentials, which nobody can get again. */
+  /** Whether the cluster declares the EdgeConnect and has its credentials, which cannot be obtained again. */
   async #isInUse(name: string, id: string): Promise<boolean> {
     const namespace = this.#namespace
     try {

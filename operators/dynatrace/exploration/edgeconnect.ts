@@ -44,7 +44,7 @@ const PLAIN: EdgeConnectSpec = {
     resource: `urn:dtenvironment:${TENANT}`,
   },
   imageRef: { repository: 'registry.example.com/edgeconnect', tag: '1' },
-  // A registry that is asked every quarter of an hour, and the note of it, would be no rest.
+  // A registry check every quarter of an hour, and its time in the status, would not be a rest.
   autoUpdate: false,
 }
 
@@ -61,7 +61,7 @@ const create: EdgeConnectStep = {
 }
 
 const change: EdgeConnectStep = {
-  name: 'ask for more pods, other hosts and no automation',
+  name: 'declare more pods, other hosts and no automation',
   act: ({ client }) =>
     client.patch(
       EdgeConnects,
@@ -70,12 +70,12 @@ const change: EdgeConnectStep = {
     ),
 }
 
-/** The user's client is gone from the tenant, and a change cannot be carried out. */
+/** The user's client is deleted in the tenant, and a change cannot be applied. */
 const revoke: EdgeConnectStep = {
-  name: 'revoke the client of the user, and ask for other hosts',
+  name: 'revoke the client of the user, and declare other hosts',
   async act(user) {
     const { oauth } = user.world.tenant
-    // The tenant came with it; all others were made later.
+    // It exists from the start; all others were created later.
     const [own] = oauth.list()
     oauth.remove(own?.id ?? '')
     await user.client.patch(EdgeConnects, key, edit({ hostPatterns: ['*.other.example.com'] }))
@@ -89,7 +89,7 @@ const revoke: EdgeConnectStep = {
 const renew: EdgeConnectStep = {
   name: 'give the user another client',
   act({ client, world }) {
-    // The same in every run, however many clients were made before.
+    // The same in every run, however many clients were created before.
     world.tenant.oauth.add({ id: 'dt0s02.RENEWED', secret: 'dt0s02.RENEWED.AGAIN' })
     return client.patch(Secrets, login, { type: 'merge', patch: { data: credentials(world) } })
   },
@@ -97,7 +97,7 @@ const renew: EdgeConnectStep = {
 
 const remove: EdgeConnectStep = { name: 'delete', act: ({ client }) => client.delete(EdgeConnects, key) }
 
-/** What T12 needs to know of EdgeConnects. */
+/** Settings of `declared-states` for EdgeConnects. */
 const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'exampleSpecs' | 'complete' | 'accepts'> = {
   walkedNamespace: NAMESPACE,
   walkedFields: ['replicas', 'hostPatterns', 'hostRestrictions', 'kubernetesAutomation', 'labels', 'proxy.port'],
@@ -116,7 +116,7 @@ const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'examp
     },
   ],
   complete: (spec) => ({ ...spec, ...PLAIN }),
-  // How to reach the tenant is not for walks: without it nothing can be carried out.
+  // How to reach the tenant is not varied: without it nothing can be applied.
   accepts: (spec) => {
     const { apiServer, oauth, imageRef, autoUpdate } = spec as Partial<EdgeConnectSpec>
     const { pullPolicy, ...image } = imageRef ?? {}
@@ -125,7 +125,7 @@ const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'examp
 }
 
 /**
- * An EdgeConnect that is made in the tenant, edited, cut off, cured, deleted, made again and deleted.
+ * An EdgeConnect that is created in the tenant, edited, disconnected, reconnected, deleted, recreated and deleted.
  *
  * @example
  * npm run explore -- --operator dynatrace-edgeconnect --pattern T1,T2,T9

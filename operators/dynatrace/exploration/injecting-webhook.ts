@@ -1,4 +1,4 @@
-/** The webhooks in a closed world: what they respond to a pod or namespace, with the view of the cluster of that moment. */
+/** The webhooks in a closed world: what they respond to a pod or namespace, with the current view of the cluster. */
 import { isRecord, type KubeClient, type KubeObject } from '@reeve/kube'
 import type { WebhookRoute } from '@reeve/runtime'
 import { IgnoredNamespacePatterns } from '../src/api/ignored-namespaces.ts'

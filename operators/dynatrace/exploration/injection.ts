@@ -20,7 +20,7 @@ const namespaceSelector = { matchLabels: TEAM }
 const SPEC: DynaKubeSpec = {
   apiUrl: `https://${AUTHORITY}/e/${TENANT}/api`,
   tokens: 'tokens',
-  // A day: what is asked again, and written down, after hours would be no rest.
+  // A day: calls that are repeated and recorded after hours would not be a rest.
   dynatraceApiRequestThreshold: 1_440,
   oneAgent: { applicationMonitoring: { namespaceSelector } },
   metadataEnrichment: { enabled: true, namespaceSelector },
@@ -83,7 +83,7 @@ export const exploration: Exploration<TenantWorld> = {
       { name: 'admit a pod', act: ({ client }) => admitPod(client, 'shop', 'injected') },
       { name: 'open another namespace', act: (user) => openNamespace(user, 'market') },
       {
-        name: 'delete a copied Secret and admit a pod at once',
+        name: 'delete a copied Secret and admit a pod immediately',
         act: async ({ client }) => {
           await client.delete(Secrets, { namespace: 'market', name: FIXED_NAMES.bootstrapperConfig })
           await admitPod(client, 'market', 'injected')
@@ -100,7 +100,7 @@ export const exploration: Exploration<TenantWorld> = {
         },
       },
       {
-        name: 'take a namespace away',
+        name: 'delete a namespace',
         act: async ({ client }) => {
           const labels = await admitNamespace(client, 'shop', { team: 'other', [INSTANCE_LABEL]: 'cluster' })
           const patch = { metadata: { labels: { team: 'other', [INSTANCE_LABEL]: labels[INSTANCE_LABEL] ?? null } } }

@@ -4,7 +4,7 @@ import { LOG_RULE_CONDITION } from '../src/controllers/dynakube/components/setti
 import { ANNOTATIONS } from '../src/controllers/rendering/annotations.ts'
 import { decodeSecret } from '../src/controllers/rendering/secret-data.ts'
 
-/** Secrets with tokens and ids that the tenant makes up, as often as it is asked. */
+/** Secrets with tokens and ids that the tenant generates on every request. */
 const ISSUED = /-(activegate-authtoken-secret|client)$/
 
 /** The same inside a configuration file. */

@@ -5,7 +5,7 @@ import type { OutsideCall, OutsidePlace, OutsideWorld, PlainObject } from '@reev
 import { SimulatedTenants } from '../src/tenant/simulator/simulated-tenants.ts'
 import type { TenantState } from '../src/tenant/simulator/state/tenant-state.ts'
 
-/** The tenant of DynaKubes that say nothing else. */
+/** The tenant of DynaKubes by default. */
 export const TENANT = 'abc12345'
 
 /** By which name the tenant is called. */
@@ -15,7 +15,7 @@ export const AUTHORITY = 'environment.example.com'
 export class TenantWorld implements OutsideWorld {
   readonly simulator: SimulatedTenants
 
-  /** @param tenants one for each DynaKube that has a tenant of its own */
+  /** @param tenants one for each DynaKube with its own tenant */
   constructor({ clock, random }: Pick<OutsidePlace, 'clock' | 'random'>, tenants: readonly string[] = [TENANT]) {
     const options = { authority: AUTHORITY, clock, random: repeatableBytes(random()) }
     this.simulator = new SimulatedTenants({ ...options, tenants: tenants.map((id) => ({ id })) })
@@ -31,7 +31,7 @@ export class TenantWorld implements OutsideWorld {
     return this.simulator.respond(request)
   }
 
-  /** Without ids and times, and without tokens of gateways: each installation that was cut asked for one of its own. */
+  /** Without ids and times, and without tokens of gateways: each interrupted installation requested another one. */
   state(): Readonly<Record<string, PlainObject>> {
     return Object.fromEntries(this.simulator.tenants().flatMap(stateOf))
   }
@@ -47,13 +47,13 @@ function stateOf({ id, settings, edgeConnects, oauth }: TenantState): readonly (
     ...edgeConnects.list().map(({ name, hostPatterns, hostMappings }) => {
       return [`${id} EdgeConnect ${name}`, { hostPatterns, hostMappings }] as const
     }),
-    // One that no EdgeConnect belongs to any more would be left behind.
+    // One that no EdgeConnect belongs to anymore would be left behind.
     [`${id} OAuth clients`, { count: oauth.list().length }],
   ]
 }
 
 /**
- * Bytes that are the same in every run. Each size has a stream of its own: one more token, asked for after a crash,
+ * Bytes that are the same in every run. Each size has its own stream: one more token, requested after a crash,
  * must not change the ids of entities, which are shorter.
  */
 function repeatableBytes(seed: number): (count: number) => Uint8Array {
@@ -84,7 +84,7 @@ export function senderInto(world: TenantWorld, call: OutsideCall): Sender {
   }
 }
 
-/** By its code: the exploration is no dependency of the operator. */
+/** By its code: the operator does not depend on the exploration. */
 function isLetFail(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === 'OUTSIDE_CALL'
 }

@@ -58,7 +58,7 @@ describe('versions', () => {
 })
 
 describe('the schema of DynaKube', () => {
-  it('wants an apiUrl of at most 128 characters', async () => {
+  it('requires an apiUrl of at most 128 characters', async () => {
     const url = (length: number) => `https://${'a'.repeat(length - 12)}/api`
     expect(await refusal({ apiUrl: undefined })).toContain('spec.apiUrl')
     expect(await refusal({ apiUrl: url(129) })).toContain('spec.apiUrl')
@@ -70,17 +70,17 @@ describe('the schema of DynaKube', () => {
     ['two with the same id', [{ id: 'a' }, { id: 'a' }]],
     ['a long id', [{ id: 'abcdefghi' }]],
     ['an odd id', [{ id: 'A_b' }]],
-  ])('wants databases with short and distinct ids, not %s', async (_, databases) => {
+  ])('requires short and distinct ids of databases, not %s', async (_, databases) => {
     expect(await refusal({ extensions: { databases } })).toContain('spec.extensions.databases')
     expect(await refusal({ extensions: { databases: [{ id: 'db-1' }, { id: 'db-2' }] } })).toBe('')
   })
 
-  it('wants the image of the executor to be there, even if empty', async () => {
+  it('requires the image of the executor, even if empty', async () => {
     expect(await refusal({ templates: { sqlExtensionExecutor: {} } })).toContain('imageRef')
     expect(await refusal({ templates: { sqlExtensionExecutor: { imageRef: {} } } })).toBe('')
   })
 
-  it('wants arguments of agents once each', async () => {
+  it('requires unique arguments of agents', async () => {
     expect(await refusal({ oneAgent: { hostMonitoring: { args: ['--a=1', '--a=1'] } } })).toContain('args')
     expect(await refusal({ oneAgent: { hostMonitoring: { args: ['--a=1', '--a=2'] } } })).toBe('')
   })

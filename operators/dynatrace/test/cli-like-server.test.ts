@@ -14,7 +14,7 @@ import { type ClusterWithCrds, clusterWithCrds } from './support/cluster-with-cr
 /** For each version. More are tried with MUTATIONS=10000. */
 const RUNS = Number(process.env.MUTATIONS ?? 100)
 
-/** Headers change other characters on their way. */
+/** Headers change other characters in transit. */
 const isPlain = (field: string): boolean => /^[ -~]*$/.test(field)
 
 const served = API_KINDS.flatMap(({ crd, convert }) =>

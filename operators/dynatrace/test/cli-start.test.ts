@@ -1,4 +1,4 @@
-/** What the process of a subcommand loads: the less, the sooner it answers, and containers start it often. */
+/** What the process of a subcommand loads: the less, the sooner it responds, and containers start it often. */
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ const SAMPLE = path('../samples/dynakube/v1beta5/host-monitoring.yaml')
 async function run(...args: readonly string[]) {
   const child = spawn(process.execPath, ['--import', RECORDER, OPERATOR, ...args])
   child.stdin.end()
-  // Both are read at once, lest a full pipe stop the child.
+  // Both are read concurrently, so that a full pipe does not block the child.
   const [output, errors, code] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

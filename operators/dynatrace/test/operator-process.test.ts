@@ -1,4 +1,4 @@
-/** `dynatrace-operator operator` as a process of its own, started as the chart starts it. */
+/** `dynatrace-operator operator` as a process, started as in the chart. */
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import {
   ConfigMaps,
@@ -155,7 +155,7 @@ describe('the process', () => {
     expect(await child.end('SIGTERM')).toBe(0)
   })
 
-  it('ends at once in a cluster without the resources, and names the version that is missing', async () => {
+  it('exits immediately in a cluster without the resources, and names the version that is missing', async () => {
     const { child } = await start({ RUN_LOCAL: 'true' })
     await child.until('its end', () => child.exitCode !== null)
     expect(child.exitCode).toBe(1)

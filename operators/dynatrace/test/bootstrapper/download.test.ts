@@ -45,7 +45,7 @@ describe.skipIf(missing)('an init container that downloads', () => {
     expect(config['oneagent/ld.so.preload']).toContain('/opt/dynatrace/oneagent-paas/')
   })
 
-  it('asks for the version, flavor and technologies of its arguments, and sends its token', async () => {
+  it('requests the version, flavor and technologies of its arguments, and sends its token', async () => {
     await using container = await initContainer(tenant.input())
     tenant.simulator.clearCalls()
     const args = ['--version=latest', '--flavor=musl', '--technology=java,nginx']
@@ -122,7 +122,7 @@ describe.skipIf(missing)('a download that fails', () => {
     ['no certificate authority for the tenant', { 'input/trusted.pem': '' }, /certificate/],
     ['no configuration', { 'input/dtclient.config': '' }, /dtclient.config is not a JSON object/],
     ['an unusable proxy', undefined, /proxy is not a valid URL/],
-  ])('says so: %s', async (_, files, message) => {
+  ])('reports: %s', async (_, files, message) => {
     const input = files === undefined ? tenant.input({ proxy: 'http://me:50%secret@proxy:1' }) : tenant.input()
     await using container = await initContainer({ ...input, ...files })
     const { code, log } = await container.run(bootstrap(`--version=${tenant.version}`))

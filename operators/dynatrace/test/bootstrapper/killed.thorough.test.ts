@@ -1,4 +1,4 @@
-/** Killed at any moment and started again, an init container leaves what an undisturbed one leaves. */
+/** Killed at any time and restarted, an init container leaves the same files as an undisturbed one. */
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { listing } from '@reeve/archives/testing'
@@ -35,7 +35,7 @@ const below = (folder: string, files: Readonly<Record<string, string>>) =>
 
 const result = async ({ bin, config }: InitContainer) => ({ bin: await listing(bin), config: await listing(config) })
 
-/** Every file that has its final name is complete at any moment. */
+/** Every file that has its final name is complete at any time. */
 function expectWhole(found: Readonly<Record<string, string>>, whole: Readonly<Record<string, string>>): void {
   for (const [path, content] of Object.entries(found)) {
     if (path.split('/').some((name) => name.startsWith('.') || name === 'work') || content.endsWith(' /')) continue

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => bundle[Symbol.asyncDispose]())
 
-/** A cgroup, or the end of the test with the reason why there is none. */
+/** A cgroup, or skips the test with the reason. */
 async function limited(context: TestContext) {
   const missing = missingIsolation()
   if (missing !== undefined) context.skip(missing)

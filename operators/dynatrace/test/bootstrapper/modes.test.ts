@@ -29,7 +29,7 @@ describe.skipIf(missing)(`the init container${missing ? ` (${missing})` : ''}`, 
     expect(await listing(container.bin)).toEqual(before)
   })
 
-  it('adds metadata for applications if they want it', async () => {
+  it('adds metadata for applications if they enable it', async () => {
     await using container = await initContainer({ ...below('bin', AGENT), ...below('input', INPUT) })
     const { code } = await container.run(bootstrap(AGENT_ARGS, METADATA_ARGS), { isReadOnly: true })
     expect(code).toBe(0)
@@ -147,7 +147,7 @@ describe.skipIf(missing)('the bootstrapper of a code-modules image', () => {
     })
   })
 
-  it('makes the directory of the CSI driver appear at once, and keeps one that exists', async () => {
+  it('makes the directory of the CSI driver appear atomically, and keeps one that exists', async () => {
     await using container = await initContainer(below('image', AGENT))
     const args = [bundle.standalone, '--source=/mnt/image', '--target=/mnt/bin/modules/x', '--work=/mnt/bin/work/job']
     expect((await container.run(args)).code).toBe(0)

@@ -1,4 +1,4 @@
-/** The init container that the webhook renders, executed: every path that the application mounts is there afterwards. */
+/** The init container that the webhook renders, executed: every path that the application mounts exists afterwards. */
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Container } from '@reeve/kube'
@@ -72,7 +72,7 @@ describe.skipIf(missing)('the init container of a mutated pod', () => {
 
     for (const { name, volumeMounts = [] } of injected.pod.spec?.containers ?? []) {
       for (const { subPath = '' } of volumeMounts.filter(({ name: volume }) => volume === 'dynatrace-config')) {
-        // A path that is missing would be made by the kubelet, as an empty folder.
+        // A path that is missing would be created by the kubelet, as an empty folder.
         await expect(stat(join(container.config, subPath)), `${name}: ${subPath}`).resolves.toBeDefined()
       }
     }

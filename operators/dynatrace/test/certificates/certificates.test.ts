@@ -65,7 +65,7 @@ afterEach(async () => {
   await cluster.stop()
 })
 
-/** Lets time pass until the condition holds. Keys are made on threads, which no simulated clock waits for. */
+/** Advances the clock until the condition holds. Keys are generated on threads, which no simulated clock waits for. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = AbortSignal.timeout(60_000)
   while (!(await condition())) {
@@ -174,7 +174,7 @@ describe('the certificates controller', () => {
     expect(await bundles()).toEqual([data['ca.crt']])
   })
 
-  it('renews the server certificate alone after 6 d 22 h, by itself', async () => {
+  it('renews only the server certificate after 6 d 22 h, automatically', async () => {
     await install()
     await installDeployment()
     startController()
@@ -182,7 +182,7 @@ describe('the certificates controller', () => {
     const first = await texts()
     await clock.advance(6 * DAY_MS + 11 * HOUR_MS)
     expect(await texts()).toEqual(first)
-    // Looked at every three hours: within that time after the renewal falls due.
+    // Checked every three hours: within that time after the renewal falls due.
     await clock.advance(5 * HOUR_MS)
     await until(async () => (await texts())['tls.crt'] !== first['tls.crt'])
     const second = await texts()
@@ -205,7 +205,7 @@ describe('the certificates controller', () => {
     expect(await bundles()).toHaveLength(1)
   })
 
-  it('makes the Secret although there are no webhook configurations', async () => {
+  it('creates the Secret without webhook configurations', async () => {
     await install({ configurations: false })
     await installDeployment()
     await completed(firstCertificates(NAMESPACE, tenant()))
@@ -258,7 +258,7 @@ describe('the certificates controller', () => {
     await completed(firstCertificates(NAMESPACE, tenant()))
     const first = await texts()
     await clock.advance(364 * DAY_MS + 11 * HOUR_MS)
-    // Brings a serving certificate that is valid when the authority falls due.
+    // Leads to a serving certificate that is valid when the authority is due.
     await completed(firstCertificates(NAMESPACE, tenant()))
     await clock.advance(2 * HOUR_MS)
     const deployment = await client.get(Deployments, { namespace: NAMESPACE, name: WEBHOOK_NAME })

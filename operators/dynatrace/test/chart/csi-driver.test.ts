@@ -117,7 +117,7 @@ describe.skipIf(helmPath === undefined)('the CSI driver of the chart (skipped wi
     ])
   })
 
-  it('runs registrar and liveness probe as containers of their own when asked to', async () => {
+  it('runs registrar and liveness probe as separate containers if configured', async () => {
     const { pod, containers } = podOf(await render('csidriver.separateSidecars=true'))
     expect(pod?.containers.map(({ name }) => name)).toEqual(['server', 'provisioner', 'registrar', 'liveness-probe'])
     expect(containers.server?.args).toHaveLength(3)
@@ -226,7 +226,7 @@ describe.skipIf(helmPath === undefined)('the CSI driver of the chart (skipped wi
     })
   })
 
-  it('has a priority class of its own, or the one that exists', async () => {
+  it('has its own priority class, or the one that exists', async () => {
     expect(find(all, 'PriorityClass', 'dynatrace-high-priority')).toMatchObject({ value: 1_000_000 })
     expect(podOf(all).pod?.priorityClassName).toBe('dynatrace-high-priority')
     const own = await render('csidriver.existingPriorityClassName=own')
@@ -263,7 +263,7 @@ describe.skipIf(helmPath === undefined)('the CSI driver of the chart (skipped wi
     ['1.30.0', [], ['csi-init', 'server', 'provisioner'], undefined],
     ['1.31.0', [], [], { appArmorProfile: { type: 'RuntimeDefault' } }],
     ['1.30.0', OPENSHIFT, [], undefined],
-  ])('runs under AppArmor when asked to, on Kubernetes %s %j', async (version, flags, annotated, context) => {
+  ])('runs under AppArmor if configured, on Kubernetes %s %j', async (version, flags, annotated, context) => {
     const { template, pod } = podOf(await renderWithoutCrds(['apparmor=true'], [`--kube-version=${version}`, ...flags]))
     const prefix = 'container.apparmor.security.beta.kubernetes.io/'
     const keys = Object.keys(template?.metadata?.annotations ?? {}).filter((key) => key.startsWith(prefix))
@@ -313,7 +313,7 @@ describe.skipIf(helmPath === undefined)('the CSI driver of the chart (skipped wi
     ['a misspelt key', 'csidriver.kubeletpath=/x', /'kubeletpath' not allowed/],
     ['a misspelt key of a container', 'csidriver.server.resource.limits.memory=1Gi', /'resource' not allowed/],
     ['a period without a unit', 'csidriver.cleanupPeriod=ten', /cleanupPeriod/],
-    ['a priority that is no number', 'csidriver.priorityClassValue=high', /priorityClassValue/],
+    ['a priority that is not a number', 'csidriver.priorityClassValue=high', /priorityClassValue/],
   ])('rejects %s by naming it', async (_, value, message) => {
     await expect(render(value)).rejects.toThrow(message)
   })

@@ -15,7 +15,7 @@ const rights = (name: string, ...kinds: readonly string[]) => kinds.map((kind) =
 const ROLE = ['Role', 'RoleBinding']
 const CLUSTER_ROLE = ['ClusterRole', 'ClusterRoleBinding']
 
-/** Without the CRDs, the webhook and the CSI driver, which have tests of their own. */
+/** Without the CRDs, the webhook and the CSI driver, which have their own tests. */
 const BY_DEFAULT = [
   ...rights('dynatrace-operator', 'Deployment', 'ServiceAccount', ...ROLE, ...CLUSTER_ROLE),
   ...rights('dynatrace-operator-supportability', ...ROLE),
@@ -170,11 +170,11 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
         'Job dynatrace-operator-crd-storage-migration',
       ],
     ],
-  ])('leaves out with %s what nobody needs then', async (value, names) => {
+  ])('omits unneeded objects with %s', async (value, names) => {
     expect(await missing(value)).toEqual([...names].sort())
   })
 
-  it('keeps the account of the collector as long as somebody needs it', async () => {
+  it('keeps the account of the collector as long as it is needed', async () => {
     const none = ['rbac.extensions.create=false', 'rbac.telemetryIngest.create=false']
     expect(await missing(...none)).toContain('ServiceAccount dynatrace-otel-collector')
     expect(await missing('rbac.extensions.create=false')).not.toContain('ServiceAccount dynatrace-otel-collector')
@@ -190,7 +190,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     }
   })
 
-  it('asks GKE Autopilot to let its workloads run, of this release', async () => {
+  it('requests GKE Autopilot to allow its workloads, of this release', async () => {
     const flags = ['--api-versions', 'auto.gke.io/v1/AllowlistSynchronizer']
     const objects = await renderWithoutCrds([], flags)
     expect(find(objects, 'AllowlistSynchronizer', 'dynatrace-operator')?.spec).toEqual({

@@ -126,7 +126,7 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped with
     expect(container?.resources).toEqual({})
   })
 
-  it('leaves certificates to whoever provides them', async () => {
+  it('leaves certificates to another provider', async () => {
     expect((await operatorOf('webhook.certificateSecretName=tls')).env.WEBHOOK_CERTIFICATES).toBe('provided')
     expect(deploymentOf(all, OPERATOR).env).not.toHaveProperty('WEBHOOK_CERTIFICATES')
   })

@@ -58,7 +58,7 @@ async function authorityOf(name: string): Promise<string | undefined> {
   return spec.conversion?.webhook?.clientConfig?.caBundle
 }
 
-/** As the operator does it; answers with what it wrote. */
+/** As the operator does it; returns what it wrote. */
 async function distributeAuthority(): Promise<string | undefined> {
   const signal = AbortSignal.timeout(60_000)
   await firstCertificates(NAMESPACE, { client, clock: systemClock, logger: silentLogger, signal })
@@ -85,11 +85,11 @@ describe.skipIf(helmPath === undefined)('a release (skipped without helm)', { ti
       const { metadata } = await client.get(CustomResourceDefinitions, { name }, { metadataOnly: true })
       expect(metadata.labels?.['app.kubernetes.io/version']).toBe('0.1.0')
     }
-    // Hooks of upgrades are no part of an installation.
+    // Hooks of upgrades are not part of an installation.
     expect((await ofRelease()).filter((name) => name.includes('migration'))).toEqual([])
   })
 
-  it('is upgraded after the migration, of which nothing is left', async () => {
+  it('is upgraded after the migration, which leaves nothing behind', async () => {
     const bundle = await distributeAuthority()
     expect(bundle).toBeTruthy()
     const deleted: (string | undefined)[] = []
@@ -98,7 +98,7 @@ describe.skipIf(helmPath === undefined)('a release (skipped without helm)', { ti
     })
     await helm('upgrade', 'dynatrace-operator', CHART, '--set=debugLogs=true', '--wait', '--timeout=2m')
     stop()
-    // Helm deletes it when it has succeeded, and gives up when it fails.
+    // Helm deletes it when it has succeeded, and stops if it fails.
     expect(deleted).toContain('dynatrace-operator-crd-storage-migration')
     expect((await ofRelease()).filter((name) => name.includes('migration'))).toEqual([])
     const { spec } = await client.get(Deployments, { namespace: NAMESPACE, name: 'dynatrace-operator' })

@@ -47,9 +47,9 @@ const OPERATOR = 'dynatrace-operator'
 /** More than any single wait. */
 const PATIENCE_MS = 150_000
 
-/** Never a request: the API server asks for it when an owner is not to go before what it owns. */
+/** Never a request: the API server requires it for blockOwnerDeletion. */
 const FOR_OWNERS = /^update .*\/finalizers$/
-/** After a creation that somebody else was faster with, or a conflict over a finalizer. */
+/** After a creation that failed because the object exists, or a conflict over a finalizer. */
 const AFTER_CONFLICTS =
   /^get (apps\/(daemonsets|statefulsets)|configmaps|services|networking\.istio\.io\/.*|dynatrace\.com\/.*)$/
 /** What is watched is listed only by API servers that cannot stream the first state. */
@@ -125,7 +125,7 @@ async function runOperator(podName: string): Promise<void> {
   await manager.run(signal)
 }
 
-/** Changes a label that one of the operator's objects of this kind has, and waits until it is put right. */
+/** Changes a label that one of the operator's objects of this kind has, and waits until it is reverted. */
 async function disturb(resource: Resource, owner: string): Promise<void> {
   const { admin, namespace } = chart
   const { items } = await admin.list<KubeObject>(resource, { namespace })
@@ -198,7 +198,7 @@ describe.skipIf(helmPath === undefined)('the operator (skipped without helm)', {
     ])
   })
 
-  it('puts right what somebody changed', async () => {
+  it('reverts manual changes', async () => {
     const { admin } = chart
     for (const kind of [ConfigMaps, Secrets, Services, DaemonSets, StatefulSets, ...ISTIO_KINDS]) {
       await disturb(kind, TENANT)
@@ -217,7 +217,7 @@ describe.skipIf(helmPath === undefined)('the operator (skipped without helm)', {
     })
   })
 
-  it('announces a node that goes away', async () => {
+  it('reports a node that is removed', async () => {
     const { admin } = chart
     const { items } = await admin.list(Nodes)
     const { name = '' } = items[0]?.metadata ?? {}
@@ -231,9 +231,9 @@ describe.skipIf(helmPath === undefined)('the operator (skipped without helm)', {
     })
   })
 
-  it('changes what is there and takes it back', async () => {
+  it('applies changes and reverts them', async () => {
     const { admin } = chart
-    // Without agents on the nodes, logs have agents of their own.
+    // Without agents on the nodes, logs have separate agents.
     const off = { oneAgent: null, kspm: null, extensions: null, telemetryIngest: null, enableIstio: false }
     await admin.patch(DynaKubes, key(TENANT), merge({ spec: off }))
     await chart.until('agents for logs', async () => {

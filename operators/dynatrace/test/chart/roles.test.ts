@@ -24,7 +24,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     openshift = await renderWithoutCrds([], OPENSHIFT)
   })
 
-  it('lets gateways read the cluster through roles that others may add to', () => {
+  it('lets gateways read the cluster through roles that can be aggregated', () => {
     const label = { 'rbac.dynatrace.com/aggregate-to-monitoring': 'true' }
     expect(find(all, 'ClusterRole', 'dynatrace-kubernetes-monitoring')).toMatchObject({
       aggregationRule: { clusterRoleSelectors: [{ matchLabels: label }] },
@@ -96,7 +96,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
       for (const rule of rulesOf(openshift, kind, metadata.name ?? '')) {
         expect(JSON.stringify(rule)).not.toContain('*')
         const isOfSecrets = kind === 'ClusterRole' && rule.resources?.includes('secrets')
-        // Creation has no name to ask for.
+        // A creation has no name.
         if (isOfSecrets && rule.verbs.join() !== 'create') expect(rule.resourceNames).toHaveLength(4)
       }
     }
@@ -160,11 +160,11 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
   })
 
   it.each([
-    ['a key that nobody reads', 'webhook.port=8443', /'port' not allowed/],
-    ['a platform that nobody knows', 'platform=nomad', /platform/],
+    ['an unknown key', 'webhook.port=8443', /'port' not allowed/],
+    ['an unknown platform', 'platform=nomad', /platform/],
     ['a port beyond all ports', 'webhook.ports.server=70000', /webhook\/ports\/server/],
     ['a text for a switch', 'rbac.kspm.create=yes please', /rbac\/kspm\/create/],
-    ['a memory limit that is none', 'operator.limits.memory=lots', /operator\/limits\/memory/],
+    ['an invalid memory limit', 'operator.limits.memory=lots', /operator\/limits\/memory/],
     ['an election without time', 'operator.leaderElection.retryPeriodSeconds=0', /retryPeriodSeconds/],
   ])('refuses %s by naming it', async (_, value, message) => {
     await expect(render(value)).rejects.toThrow(message)

@@ -1,4 +1,4 @@
-/** The operator on whichever cluster the run is for: one stage for all, because one operator looks after all. */
+/** The operator on the embedded or a real cluster: one stage for all, because one operator reconciles all. */
 import { afterAll, beforeAll } from 'vitest'
 import { type ControllersStage, setControllersStage } from '../support/controllers-stage.ts'
 import { edgeConnectSuite } from './suites/edge-connect.ts'
@@ -17,5 +17,5 @@ everythingSuite(() => stage)
 modesSuite(() => stage)
 edgeConnectSuite(() => stage)
 nodesSuite(() => stage)
-// Last: it deletes what the others made.
+// Last: it deletes what the others created.
 leavingSuite(() => stage)

@@ -11,7 +11,7 @@ import { missingRights } from './support/csi-node.ts'
 
 const MODULES = fileURLToPath(new URL('../../src/csi/mounts', import.meta.url))
 
-/** Runs inside a mount namespace of its own: what it leaves goes with it. */
+/** Runs inside its own mount namespace: what it leaves disappears with it. */
 const SCRIPT = `
 const { kernelMounts } = await import('${MODULES}/kernel-mounts.ts')
 const { toolMounts } = await import('${MODULES}/tool-mounts.ts')

@@ -21,7 +21,7 @@ async function mountOverlay(node: CsiNode, times = 1): Promise<void> {
 }
 
 describe.skipIf(missingRights())('a driver that is started again', () => {
-  it('leaves the volumes of running pods alone, and can still take them away', async () => {
+  it('does not touch the volumes of running pods, and can still unpublish them', async () => {
     await using node = await csiNode()
     const first = await node.start()
     await node.installModule('1.2.3.4-5', 'dk')
@@ -39,7 +39,7 @@ describe.skipIf(missingRights())('a driver that is started again', () => {
     expect(await second.stop()).toBe(0)
   })
 
-  it('removes an overlay that no pod sees, and mounts it once when it is asked again', async () => {
+  it('removes an overlay that no pod sees, and mounts it once when it is called again', async () => {
     await using node = await csiNode()
     await mountOverlay(node)
     const driver = await node.start()
@@ -58,7 +58,7 @@ describe.skipIf(missingRights())('a driver that is started again', () => {
     expect(await node.mounts()).toEqual([])
   })
 
-  it('reports success when a volume is in use, and removes it when it is no more', async () => {
+  it('reports success when a volume is in use, and removes it when it no longer is', async () => {
     await using node = await csiNode()
     const driver = await node.start()
     await node.installModule('1.2.3.4-5', 'dk')
@@ -82,7 +82,7 @@ describe.skipIf(missingRights())('a driver that is started again', () => {
     expect(await node.mounts()).toEqual([])
   })
 
-  it('is its own registrar and liveness probe if its flags say so', async () => {
+  it('is its own registrar and liveness probe if its flags enable it', async () => {
     await using node = await csiNode()
     const registrations = join(node.data, '..')
     const flags = ['--kubelet-registration-path=/node/csi.sock', `--plugin-registration-path=${registrations}`]

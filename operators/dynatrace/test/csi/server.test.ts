@@ -48,7 +48,7 @@ describe.skipIf(missing)(`the CSI driver${missing ? ` (${missing})` : ''}`, () =
     expect(await overlaysAt(node.targetOf(volume))).toEqual([])
   })
 
-  it('mounts the latest agent of a DynaKube, and takes it away without a trace', async () => {
+  it('mounts the latest agent of a DynaKube, and unpublishes it completely', async () => {
     const module = await node.installModule('1.2.3.4-5', 'dk')
     const volume = { pod: 'web-0' }
     expect(await driver.publish(volume)).toEqual(OK)
@@ -76,7 +76,7 @@ describe.skipIf(missing)(`the CSI driver${missing ? ` (${missing})` : ''}`, () =
     expect(await driver.unpublish(volume)).toEqual(OK)
   })
 
-  it('does not mount twice when it is asked twice, at once or later, even for another DynaKube', async () => {
+  it('does not mount twice when it is called twice, concurrently or later, even for another DynaKube', async () => {
     await node.installModule('1.2.3.4-5', 'dk')
     const volume = { pod: 'twice' }
     expect(await Promise.all([driver.publish(volume), driver.publish(volume)])).toEqual([OK, OK])
@@ -126,7 +126,7 @@ describe.skipIf(missing)(`the CSI driver${missing ? ` (${missing})` : ''}`, () =
     expect(await readFile(join(node.data, '_dynakubes/host/osagent/state'), 'utf8')).toBe('kept')
   })
 
-  it('uses the storage of an earlier layout, unless it is gone', async () => {
+  it('uses the storage of an earlier layout, unless it is missing', async () => {
     const legacy = join(node.data, 'tenant/osagent')
     const link = join(node.data, '_dynakubes/old/osagent')
     await mkdir(legacy, { recursive: true })
@@ -181,7 +181,7 @@ describe.skipIf(missing)(`the CSI driver${missing ? ` (${missing})` : ''}`, () =
     expect(await driver.client.call('csi.v1.Node/NodeUnpublishVolume', request)).toMatchObject({ code: 3 })
   })
 
-  it('does not believe a note in the volume that leads elsewhere', async () => {
+  it('does not follow a note in the volume that points elsewhere', async () => {
     await node.installModule('1.2.3.4-5', 'dk')
     const volume = { pod: 'malicious' }
     const victim = join(node.data, 'victim')

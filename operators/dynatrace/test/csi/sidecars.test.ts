@@ -115,7 +115,7 @@ describe('the registrar', () => {
 })
 
 describe('the liveness probe', () => {
-  /** Serves it for the driver of this test; resolves with a function that asks it. */
+  /** Serves it for the driver of this test; resolves with a function that calls it. */
   async function probe(timeoutMs = 5_000) {
     const port = await freePort()
     const options = { csiSocket: socket(), port, host: '127.0.0.1', timeoutMs, logger: silentLogger }
@@ -148,7 +148,7 @@ describe('the liveness probe', () => {
     expect((await ask('/other'))[0]).toBe(404)
   })
 
-  it('reports a driver that takes too long, or is gone', async () => {
+  it('reports a driver that takes too long, or is not running', async () => {
     serveDriver({ Probe: () => pause(2_000, new Uint8Array(), { signal: stop.signal }) })
     const { ask } = await probe(200)
     expect((await until(() => ask()))[0]).toBe(500)

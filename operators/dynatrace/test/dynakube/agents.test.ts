@@ -24,7 +24,7 @@ beforeAll(async () => {
     'inherited',
     'forbidden',
     'ruled',
-    'spoilt',
+    'damaged',
     'logs',
     'posture',
     'withheld',
@@ -36,8 +36,8 @@ const hosts: Partial<DynaKubeSpec> = { oneAgent: { hostMonitoring: {} } }
 const agentOf = (name: string) => stage.client.get(DaemonSets, { namespace: NAMESPACE, name: `${name}-oneagent` })
 const hashOf = async (name: string) => (await agentOf(name)).metadata.annotations?.[ANNOTATIONS.templateHash]
 const exists = async (name: string) => (await find(stage, DaemonSets, `${name}-oneagent`)) !== undefined
-/** Waits until a condition says so; `undefined` stands for its absence. */
-const isTold = (name: string, type: string, reason: string | undefined) =>
+/** Waits until a condition has a reason; `undefined` stands for its absence. */
+const hasReason = (name: string, type: string, reason: string | undefined) =>
   stage.until(`${type} of ${name} to be ${reason}`, async () => (await stage.condition(name, type))?.reason === reason)
 
 describe('the DaemonSet of agents', () => {
@@ -61,7 +61,7 @@ describe('the DaemonSet of agents', () => {
     expect(await hashOf('edited')).toBe(before)
   })
 
-  it('that an earlier release made for classic full-stack goes', async () => {
+  it('that an earlier release created for classic full-stack is deleted', async () => {
     await stage.create('inherited', { oneAgent: { classicFullStack: {} } })
     await stage.until('agents', () => exists('inherited'))
     const owner = await stage.client.get(DynaKubes, { namespace: NAMESPACE, name: 'inherited' })
@@ -79,7 +79,7 @@ describe('the DaemonSet of agents', () => {
         template: { metadata: { labels }, spec: { containers: [{ name: 'agent', image: 'agent:1' }] } },
       },
     })
-    await stage.until('the old one is gone', async () => {
+    await stage.until('the old one is deleted', async () => {
       const { items } = await stage.client.list(DaemonSets, { namespace: NAMESPACE })
       return items.every(({ metadata }) => metadata.name !== 'inherited-classic')
     })
@@ -87,27 +87,27 @@ describe('the DaemonSet of agents', () => {
 })
 
 describe('a version in the status that cannot be parsed', () => {
-  it('keeps agents as they are until the tenant provides another one', async () => {
-    await stage.create('spoilt', hosts)
-    await isTold('spoilt', 'OneAgentDaemonSet', 'DaemonSetCreated')
-    const before = await hashOf('spoilt')
+  it('does not change agents until the tenant provides another one', async () => {
+    await stage.create('damaged', hosts)
+    await hasReason('damaged', 'OneAgentDaemonSet', 'DaemonSetCreated')
+    const before = await hashOf('damaged')
     const patch = { status: { oneAgent: { version: '1.2' } } }
-    const failing = { kind: 'status', status: 500, tenant: 'spoilt', path: 'metainfo' } as const
+    const failing = { kind: 'status', status: 500, tenant: 'damaged', path: 'metainfo' } as const
     const fault = stage.simulator.faults.add(failing)
-    await stage.client.patch(DynaKubes, key('spoilt'), { type: 'merge', patch }, { subresource: 'status' })
-    await stage.reconcile('spoilt')
-    await isTold('spoilt', 'OneAgentDaemonSet', 'DaemonSetGenerationFailed')
-    expect(await stage.condition('spoilt', 'OneAgentDaemonSet')).toMatchObject({ status: 'False' })
-    expect(await hashOf('spoilt')).toBe(before)
+    await stage.client.patch(DynaKubes, key('damaged'), { type: 'merge', patch }, { subresource: 'status' })
+    await stage.reconcile('damaged')
+    await hasReason('damaged', 'OneAgentDaemonSet', 'DaemonSetGenerationFailed')
+    expect(await stage.condition('damaged', 'OneAgentDaemonSet')).toMatchObject({ status: 'False' })
+    expect(await hashOf('damaged')).toBe(before)
     fault.remove()
-    await isTold('spoilt', 'OneAgentDaemonSet', 'DaemonSetCreated')
-    expect(await hashOf('spoilt')).toBe(before)
+    await hasReason('damaged', 'OneAgentDaemonSet', 'DaemonSetCreated')
+    expect(await hashOf('damaged')).toBe(before)
   })
 })
 
 describe('a token that could not be written', () => {
   it('is not what pods are started for', async () => {
-    // Of somebody else, and so not written.
+    // Owned by another controller, and so not written.
     const [agents, gateways] = ['withheld-oneagent-tenant-secret', 'withheld-activegate-tenant-secret'] as const
     for (const name of [agents, gateways]) {
       await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key(name) })
@@ -129,11 +129,11 @@ describe('a token that could not be written', () => {
     }
     expect(await exists('withheld')).toBe(false)
     expect(await find(stage, StatefulSets, 'withheld-activegate')).toBeUndefined()
-    // The tenant is not asked for a token before everything else is in place: it would make another one each time.
+    // The tenant creates no token before everything else is in place: it would create another one each time.
     expect(await find(stage, Secrets, 'withheld-activegate-authtoken-secret')).toBeUndefined()
     for (const name of [agents, gateways]) await stage.client.delete(Secrets, key(name))
-    await isTold('withheld', 'OneAgentDaemonSet', 'DaemonSetCreated')
-    await isTold('withheld', 'ActiveGateStatefulSet', 'StatefulSetCreated')
+    await hasReason('withheld', 'OneAgentDaemonSet', 'DaemonSetCreated')
+    await hasReason('withheld', 'ActiveGateStatefulSet', 'StatefulSetCreated')
     for (const name of [agents, gateways]) expect(await secretData(stage, name)).toHaveProperty(['tenant-token'])
   })
 })
@@ -219,7 +219,7 @@ describe('agents that are switched off', () => {
     await stage.until('agents', () => exists('switched'))
     await stage.edit('switched', { spec: { oneAgent: { cloudNativeFullStack: null, applicationMonitoring: {} } } })
     await stage.until('no agents', async () => !(await exists('switched')))
-    await isTold('switched', 'OneAgentDaemonSet', undefined)
+    await hasReason('switched', 'OneAgentDaemonSet', undefined)
     const { status } = await stage.read('switched')
     expect(status?.oneAgent?.instances).toBeUndefined()
     expect(status?.oneAgent?.connectionInfoStatus?.tenantUUID).toBe('switched')
@@ -238,16 +238,16 @@ describe('agents that are switched off', () => {
 })
 
 describe('log agents', () => {
-  it('are there only as long as no OneAgent is', async () => {
+  it('exist only without a OneAgent', async () => {
     const imageRef = { repository: 'registry.example.com/logs', tag: '1' }
     await stage.create('logs', { logMonitoring: {}, templates: { logMonitoring: { imageRef } } })
-    await isTold('logs', 'LogMonitoringDaemonSet', 'DaemonSetCreated')
-    await isTold('logs', 'LogMonitoringConfig', 'SecretCreated')
+    await hasReason('logs', 'LogMonitoringDaemonSet', 'DaemonSetCreated')
+    await hasReason('logs', 'LogMonitoringConfig', 'SecretCreated')
     expect(await find(stage, DaemonSets, 'logs-logmonitoring')).toBeDefined()
     expect(await secretData(stage, 'logs-logmonitoring-config')).toHaveProperty(['deployment.conf'])
     await stage.edit('logs', { spec: hosts })
-    await isTold('logs', 'LogMonitoringDaemonSet', undefined)
-    await isTold('logs', 'LogMonitoringConfig', undefined)
+    await hasReason('logs', 'LogMonitoringDaemonSet', undefined)
+    await hasReason('logs', 'LogMonitoringConfig', undefined)
     expect(await find(stage, DaemonSets, 'logs-logmonitoring')).toBeUndefined()
     expect(await find(stage, Secrets, 'logs-logmonitoring-config')).toBeUndefined()
     const { env = [] } = (await agentOf('logs')).spec?.template?.spec?.containers[0] ?? {}
@@ -297,8 +297,8 @@ describe('collectors of node configurations', () => {
 
   it('leave no trace when they are switched off', async () => {
     await stage.edit('posture', { spec: { kspm: null } })
-    await isTold('posture', 'NodeConfigCollectorDaemonSet', undefined)
-    await isTold('posture', 'KSPMTokenSecret', undefined)
+    await hasReason('posture', 'NodeConfigCollectorDaemonSet', undefined)
+    await hasReason('posture', 'KSPMTokenSecret', undefined)
     expect(await collector()).toBeUndefined()
     expect(await find(stage, Secrets, 'posture-kspm-token')).toBeUndefined()
     expect((await stage.read('posture')).status?.kspm).toBeUndefined()
@@ -312,28 +312,28 @@ describe('the rule for logs', () => {
       .filter((call) => call.tenant === tenant && call.operation.startsWith('settings'))
       .map(({ operation }) => operation)
 
-  it('is not asked for without the scopes', async () => {
+  it('is not requested without the scopes', async () => {
     const scopes = ['InstallerDownload', 'DataExport']
     stage.simulator.tenant('forbidden').tokens.setScopes('apiToken', scopes)
     await stage.create('forbidden', { logMonitoring: {}, ...hosts })
-    await isTold('forbidden', 'LogMonitoringSettings', 'ScopeMissing')
+    await hasReason('forbidden', 'LogMonitoringSettings', 'ScopeMissing')
     expect(created('forbidden')).toEqual([])
   })
 
-  it('is created once, and not again when it is there', async () => {
+  it('is created once, and not again when it exists', async () => {
     const rules = () => {
       const all = stage.simulator.tenant('ruled').settings.list()
       return all.filter(({ schemaId }) => schemaId === SCHEMA_IDS.logStorage).map(({ objectId }) => objectId)
     }
     const spec = { ...hosts, logMonitoring: {}, activeGate: { capabilities: ['kubernetes-monitoring'] } }
     await stage.create('ruled', spec, WITHOUT_KEY)
-    await isTold('ruled', 'LogMonitoringSettings', 'Created')
+    await hasReason('ruled', 'LogMonitoringSettings', 'Created')
     const made = rules()
     expect(made).toHaveLength(1)
     await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'ruled' })
     await stage.until('no agents', async () => !(await exists('ruled')))
     await stage.create('ruled', spec, WITHOUT_KEY)
-    await isTold('ruled', 'LogMonitoringSettings', 'AlreadyExist')
+    await hasReason('ruled', 'LogMonitoringSettings', 'AlreadyExist')
     expect(rules()).toEqual(made)
   })
 })

@@ -26,9 +26,9 @@ async function owned(uid: string | undefined): Promise<readonly string[]> {
 const hasPhase = (name: string, phase: string) => async () => (await stage.read(name)).status?.phase === phase
 
 describe('a DynaKube with everything', () => {
-  it('gets all its objects in one look', async () => {
+  it('gets all its objects in one reconcile', async () => {
     const { metadata } = await stage.create('full', FULL_SPEC)
-    // Gateways take a minute and a half until they are ready: nobody waits for that here.
+    // Gateways take a minute and a half until they are ready: the test does not wait for that.
     await stage.until('the phase Deploying', hasPhase('full', 'Deploying'))
     expect(await owned(metadata.uid)).toEqual([
       'ConfigMap/dynatrace-otlp-api-endpoint',
@@ -88,7 +88,7 @@ describe('a DynaKube with everything', () => {
     expect(stage.simulator.calls()).toEqual([])
   })
 
-  it('loses what is switched off and nothing else', async () => {
+  it('removes only what is disabled', async () => {
     const off = { extensions: null, telemetryIngest: null, kspm: null, logMonitoring: null, activeGate: null }
     const { metadata } = await stage.edit('full', { spec: off })
     await stage.until('what is left', async () => (await owned(metadata.uid)).length === 7)

@@ -26,7 +26,7 @@ afterEach(async () => {
   await stage.advance(MINUTE)
 })
 
-/** Installs, and looks when everything runs. */
+/** Installs, and returns the state when everything runs. */
 async function installed(spec: Partial<DynaKubeSpec>) {
   await stage.deleteIfThere()
   await stage.settle()
@@ -44,7 +44,7 @@ async function expectFresh(expected = fresh): Promise<void> {
   expect(untrue).toEqual([])
 }
 
-/** Lets so much time pass that the tenant is asked again. */
+/** Advances the clock until the tenant is called again. */
 async function askAgain(): Promise<void> {
   await stage.advance(16 * MINUTE)
   await stage.touch()
@@ -86,7 +86,7 @@ describe('a tenant that cannot be reached', () => {
   })
 
   it.each(['agent-connection-info', 'gateway-connection-info', 'active-gate-token', 'process-module-config'])(
-    'for %s only holds back what needs that',
+    'for %s only delays what needs it',
     async (operation) => {
       const fault = stage.simulator.faults.add({ kind: 'status', status: 500, operation })
       await stage.create(FULL)
@@ -152,7 +152,7 @@ describe('tokens', () => {
 })
 
 describe('a new version', () => {
-  it('is rolled out by itself, and the status follows', async () => {
+  it('is rolled out automatically, and the status follows', async () => {
     await installed(FULL)
     const { versions } = stage.tenant
     const [agent, gateway] = [versions.agent, versions.gateway]
@@ -187,12 +187,12 @@ describe('a DynaKube that is edited while it is rolled out', () => {
   // Logs need the entity of the cluster, which stays known once it was.
   const LOGS = specWith('hostMonitoring', ['log monitoring'])
 
-  it('ends as what it asks for last', async () => {
+  it('ends in the last desired state', async () => {
     const expected = await installed(LOGS)
     await stage.deleteIfThere()
     await stage.settle()
     await stage.create(FULL)
-    // Pods are on their way by then, and not yet ready.
+    // Pods exist by then, and are not ready yet.
     await stage.advance(100)
     await stage.replace(LOGS)
     await stage.advance(100)

@@ -17,7 +17,7 @@ afterAll(() => stage?.[Symbol.asyncDispose]())
 type Objects = Awaited<ReturnType<typeof lookAt>>
 
 /**
- * Acts, and kills one operator after the other after its first write, until one finds nothing left to write. Answers with
+ * Acts, and kills one operator after the other after its first write, until one finds nothing left to write. Returns
  * how often that was.
  */
 async function crashing(act: () => Promise<unknown>): Promise<number> {

@@ -34,7 +34,7 @@ const hosts = { oneAgent: { hostMonitoring: {} } }
 const gateway = { activeGate: { capabilities: ['routing'] } }
 const image = (name: string) => ({ imageRef: { repository: `registry.example.com/${name}`, tag: '1' } })
 
-/** An object that belongs to nobody, and so is not taken over. */
+/** An object without a controller, which is not adopted. */
 const occupy = <T extends KubeObject>(resource: Resource<T>, kind: string, name: string, rest: object = {}) =>
   // The fields that a kind needs are given by the caller.
   stage.client.create(resource, { apiVersion: 'v1', kind, metadata: key(name), ...rest } as unknown as T)
@@ -77,7 +77,7 @@ describe('when everything fails', () => {
     }
     // Gateways do not run: the cluster is not announced for them.
     expect(operations(stage, 'broken')).not.toContain('settings-create')
-    // It would go on trying while the others are looked at.
+    // It would keep retrying while the others are tested.
     await stage.client.delete(DynaKubes, key('broken'))
   })
 })
@@ -103,7 +103,7 @@ describe('a tenant that is rate limited or unavailable', () => {
 describe('a tenant that asks to retry one of its calls', () => {
   const CALLS = ['token-lookup', 'agent-connection-info', 'settings-list', 'process-module-config']
 
-  it('is asked again in a minute, whichever call it is', async () => {
+  it('is called again in a minute, for every call', async () => {
     const namespaceSelector = { matchLabels: { team: 'picky' } }
     await stage.create('picky', { oneAgent: { applicationMonitoring: { namespaceSelector } } })
     await running(stage, 'picky')
@@ -121,7 +121,7 @@ describe('a tenant that asks to retry one of its calls', () => {
 })
 
 describe('a certificate that cannot be made', () => {
-  it('stops the gateways that need it and nothing else', async () => {
+  it('stops the gateways that need it only', async () => {
     await stage.create('unnamed', { ...hosts, ...gateway })
     await inError(stage, 'unnamed')
     expect(await stage.condition('unnamed', 'TLSSecret')).toMatchObject({ reason: 'SecretGenerationFailed' })
@@ -143,7 +143,7 @@ describe('a tenant that is partly unavailable', () => {
   })
 })
 
-describe('a version that cannot be asked for', () => {
+describe('a version that cannot be requested', () => {
   it('is an error when there is none yet', async () => {
     const fault = stage.simulator.faults.add({
       kind: 'status',
@@ -221,7 +221,7 @@ describe('a cluster that refuses', () => {
     await stage.client.delete(DynaKubes, key('robbed'))
   })
 
-  it('to remove one object does not keep the others', async () => {
+  it('to delete one object does not keep the others', async () => {
     await stage.create('keeping', { ...hosts, ...gateway }, WITHOUT_KEY)
     await settled(stage, 'keeping')
     const match = { verb: 'delete', resource: 'services', name: 'keeping-activegate' }
@@ -271,7 +271,7 @@ describe('patterns of ignored namespaces that no webhook has seen', () => {
 })
 
 describe('an error', () => {
-  it('is tried again soon, and ever more rarely', async () => {
+  it('is retried soon, with growing delays', async () => {
     const { tokens } = stage.simulator.tenant('retried')
     tokens.setScopes('apiToken', [])
     await stage.create('retried', hosts)
@@ -296,7 +296,7 @@ describe('an error', () => {
 
   it.each([
     ['garbled', { proxy: { value: 'http://user:pass%word@proxy.example.com' } }, 'spec.proxy.value is not the URL'],
-    ['astray', { apiUrl: 'ftp://environment.example.com/api' }, 'apiUrl is no web address'],
+    ['astray', { apiUrl: 'ftp://environment.example.com/api' }, 'apiUrl is not a web address'],
   ])('in an address does, too: %s', async (name, spec, message) => {
     await stage.create(name, { ...hosts, ...spec })
     await inError(stage, name)

@@ -72,7 +72,7 @@ describe('gateways', () => {
     })
   })
 
-  it('get their Service back as it was, with its address', async () => {
+  it('get their Service back unchanged, with its address', async () => {
     await stage.create('meddled', { activeGate: gateway })
     await appears(StatefulSets, 'meddled-activegate')
     const before = await get(Services, 'meddled-activegate')
@@ -248,7 +248,7 @@ describe('extensions', () => {
 })
 
 describe('the collector', () => {
-  it('waits for the token with which it sends; the condition of tokens says so', async () => {
+  it('waits for the token with which it sends; the condition of tokens reports it', async () => {
     const metadata = { namespace: NAMESPACE, name: 'half' }
     const { tokens } = stage.simulator.tenant('tokenless')
     const apiToken = tokens.get('apiToken')?.value ?? ''
@@ -312,7 +312,7 @@ describe('the collector', () => {
     await disappears(Services, 'mine')
   })
 
-  it('says which certificate is missing, and goes on when it comes', async () => {
+  it('reports which certificate is missing, and continues when it exists', async () => {
     await stage.edit('renamed', { spec: { telemetryIngest: { tlsRefName: 'later' } } })
     await stage.until('the condition', async () => {
       return (await stage.condition('renamed', 'OtelStatefulSet'))?.status === 'False'
@@ -329,16 +329,13 @@ describe('the collector', () => {
       metadata: { namespace: NAMESPACE, name: 'later' },
       data: encodeSecret({ 'tls.crt': 'certificate', 'tls.key': 'key' }),
     })
-    await stage.until(
-      'it is there',
-      async () => (await stage.condition('renamed', 'OtelStatefulSet'))?.status === 'True',
-    )
+    await stage.until('it exists', async () => (await stage.condition('renamed', 'OtelStatefulSet'))?.status === 'True')
     const { spec } = await get(StatefulSets, 'renamed-otel-collector')
     expect(spec?.template?.metadata?.annotations).toHaveProperty([ANNOTATIONS.telemetrySecret])
   })
 })
 
-it('gateways restart with the token that replaces an old one, and no sooner is one asked for', async () => {
+it('gateways restart with the token that replaces an old one, and no earlier one is requested', async () => {
   await stage.create('rotating', { activeGate: gateway })
   await appears(StatefulSets, 'rotating-activegate')
   const issued = () => stage.simulator.tenant('rotating').activeGateTokens.list().length

@@ -56,7 +56,7 @@ it('notices new namespaces and changed labels', async () => {
     { type: 'merge', patch: { metadata: { labels: { team: 'c' } } } },
   )
   await stage.until('no label', async () => (await instanceOf('new')) === undefined)
-  // Tokens are not left where nobody looks after them, whatever went wrong.
+  // Copied tokens are always cleaned up, whatever failed.
   expect(await copy('new')).toBeUndefined()
   expect(await copy('new', 'dynatrace-bootstrapper-certs')).toBeUndefined()
 })
@@ -80,7 +80,7 @@ it('costs nothing when nothing changed', async () => {
   expect((await stage.reconcile('apps')).writes).toEqual([])
 })
 
-it('says when two want the same namespace, and leaves it as it is', async () => {
+it('reports when two select the same namespace, and does not change it', async () => {
   await stage.create('rival', { oneAgent: { applicationMonitoring: {} } })
   await stage.until('an error', async () => (await stage.read('rival')).status?.phase === 'Error')
   expect(await instanceOf('shop')).toBe('apps')

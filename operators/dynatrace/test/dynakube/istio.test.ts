@@ -23,7 +23,7 @@ const MESHED = {
   activeGate: { capabilities: ['routing'] },
 }
 
-/** What there is of Istio; nothing when its kinds are not there. */
+/** The Istio objects; none if its kinds do not exist. */
 async function ofIstio(owner: string): Promise<readonly string[]> {
   try {
     const lists = await Promise.all(
@@ -44,7 +44,7 @@ const until = (owner: string, count: number) =>
 const isRemoved = (name: string, type: string) => async () => (await stage.condition(name, type)) === undefined
 
 describe('without Istio', () => {
-  it('a DynaKube that asks for it fails before the tenant is called', async () => {
+  it('a DynaKube that enables it fails before the tenant is called', async () => {
     stage.simulator.tenant('meshed').connectionInfo.endpoints = [
       'https://10.0.0.1:8000/communication',
       'http://x.io/communication',
@@ -90,7 +90,7 @@ describe('with Istio', () => {
     }
   })
 
-  it('nothing is written once everything is there', async () => {
+  it('nothing is written once everything exists', async () => {
     await stage.until('a reconcile without a write', () => stage.records.at(-1)?.writes.length === 0)
     expect((await stage.reconcile('meshed')).writes).toEqual([])
   })
@@ -105,7 +105,7 @@ describe('with Istio', () => {
     expect(spec?.hosts).toEqual(['x.io'])
   })
 
-  it('hosts that come and go are followed', async () => {
+  it('added and removed hosts are followed', async () => {
     stage.simulator.tenant('meshed').connectionInfo.endpoints = ['https://y.io:443/communication']
     stage.advance(16 * 60_000)
     await stage.reconcile('meshed')
@@ -135,7 +135,7 @@ describe('with Istio', () => {
     await until('meshed', 3)
   })
 
-  it('objects of others are left unchanged; that is an error for gateways only', async () => {
+  it('objects of other owners are left unchanged; that is an error for gateways only', async () => {
     const theirSpec = { hosts: ['their.example.com'], ports: [], resolution: 'DNS' } as const
     const theirs = (name: string) =>
       stage.client.create(ServiceEntries, {
@@ -168,7 +168,7 @@ describe('with Istio', () => {
   })
 })
 
-it('a cluster that loses Istio is reported by the DynaKube that asked for it, and by no other', async () => {
+it('a cluster that loses Istio is reported only by the DynaKube that enables it', async () => {
   await uninstallIstio(stage.client)
   await stage.reconcile('refused')
   await stage.until('an error', async () => (await stage.read('refused')).status?.phase === 'Error')

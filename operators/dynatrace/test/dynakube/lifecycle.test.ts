@@ -1,4 +1,4 @@
-/** When a DynaKube is looked at again, what the operator says of its CRD, and which versions it settles on. */
+/** When a DynaKube is reconciled again, what is reported about its CRD, and which versions are chosen. */
 import { CustomResourceDefinitions, Events } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
@@ -101,7 +101,7 @@ describe('a DynaKube', () => {
 })
 
 describe('versions', () => {
-  it('of classic agents and their gateways come from the tenant, whatever the flag says', async () => {
+  it('of classic agents and their gateways come from the tenant, regardless of the flag', async () => {
     const flags = { ...WITHOUT_KEY, 'feature.dynatrace.com/public-registry': 'true' }
     await stage.create('classic', { oneAgent: { classicFullStack: {} }, ...gateway }, flags)
     await settled(stage, 'classic')
@@ -114,7 +114,7 @@ describe('versions', () => {
     expect(operations(stage, 'classic')).not.toContain('latest-image')
   })
 
-  it('that are not updated are not asked for again', async () => {
+  it('that are not updated are not requested again', async () => {
     await stage.create('frozen', gateway, { ...WITHOUT_KEY, 'feature.dynatrace.com/activegate-updates': 'false' })
     await settled(stage, 'frozen')
     const version = async () => (await stage.read('frozen')).status?.activeGate?.version
@@ -151,9 +151,9 @@ describe('the CRD', () => {
     return items.filter(({ reason }) => reason === 'CRDVersionMismatch')
   }
 
-  it('of another release is warned about, and the work goes on', async () => {
+  it('of another release is warned about, and the reconcile continues', async () => {
     await label('of-another-release')
-    // What was read is believed for a while.
+    // What was read is cached.
     stage.advance(6 * MINUTE)
     await stage.create('checked', hosts)
     await settled(stage, 'checked')

@@ -1,4 +1,4 @@
-/** What becomes of objects that somebody edits, that cannot be changed, or that are no longer asked for. */
+/** Objects that were changed manually, that cannot be changed, or that are no longer desired. */
 import { ConfigMaps, DaemonSets, Namespaces, Secrets, type StatefulSet, StatefulSets, type Stored } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKube, DynaKubeSpec } from '../../src/api/latest.ts'
@@ -20,10 +20,10 @@ const hosts: Partial<DynaKubeSpec> = { oneAgent: { hostMonitoring: {} } }
 const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing'] } }
 const merge = (patch: Readonly<Record<string, unknown>>) => ({ type: 'merge', patch }) as const
 
-describe('an object that was edited by hand', () => {
+describe('an object that was changed manually', () => {
   const read = () => stage.client.get(DaemonSets, key('edited-oneagent'))
 
-  it('gets back what the operator wants', async () => {
+  it('is reverted to the desired state', async () => {
     await stage.create('edited', hosts)
     await settled(stage, 'edited')
     const before = await read()
@@ -56,7 +56,7 @@ describe('an object that was edited by hand', () => {
     expect((await read()).metadata.labels).toMatchObject(labels)
   })
 
-  it('is restored at once, also when the tenant need not be asked', async () => {
+  it('is restored immediately, also without a call of the tenant', async () => {
     const before = await secretData(stage, 'edited-pull-secret')
     const data = encodeSecret({ '.dockerconfigjson': '{}' })
     await stage.client.patch(Secrets, key('edited-pull-secret'), merge({ data }))
@@ -112,7 +112,7 @@ describe('a StatefulSet', () => {
     })
   })
 
-  it('of an earlier release is taken over as it is', async () => {
+  it('of an earlier release is adopted unchanged', async () => {
     const spec = withClaim('1Gi')
     await stage.edit('claimed', { spec })
     await stage.until('the claim', async () => {
@@ -168,7 +168,7 @@ async function inheriting(
 }
 
 describe('the pull secret', () => {
-  it('is not written while nothing changed, and at once when the token did', async () => {
+  it('is not written while nothing changed, and immediately when the token did', async () => {
     const version = async () => (await find(stage, Secrets, 'edited-pull-secret'))?.metadata.resourceVersion
     const before = await version()
     expect((await stage.reconcile('edited')).writes).toEqual([])
@@ -182,7 +182,7 @@ describe('the pull secret', () => {
     expect(config).toContain(tokens.get('paasToken')?.value)
   })
 
-  it('goes with the last that pulls, whichever that is', async () => {
+  it('is deleted with the last component that pulls, in any order', async () => {
     await stage.create('pulled', { ...hosts, ...gateway }, WITHOUT_KEY)
     await settled(stage, 'pulled')
     expect(await find(stage, Secrets, 'pulled-pull-secret')).toBeDefined()
@@ -202,8 +202,8 @@ describe('the pull secret', () => {
 })
 
 describe('the proxy', () => {
-  it('is a Secret as long as there is one, each DynaKube its own', async () => {
-    // Only agents use it, so that the operator itself is not stopped by a proxy that nobody runs.
+  it('is a Secret for each DynaKube with a proxy', async () => {
+    // Only agents use it, so that the operator itself is not stopped by a proxy that does not exist.
     const proxy = { value: 'user:pw@proxy.example.com:3128' }
     const noProxy = { 'feature.dynatrace.com/no-proxy': '127.0.0.1,localhost' }
     await stage.create('proxied', { ...hosts, proxy }, noProxy)
@@ -236,7 +236,7 @@ describe('a namespace', () => {
     return items.map(({ metadata }) => metadata.name).sort()
   }
 
-  it('that is on its way out gets nothing, and is no error', async () => {
+  it('that is being deleted gets nothing, without an error', async () => {
     const labels = { team: 'leaving' }
     const namespaceSelector = { matchLabels: labels }
     for (const name of ['staying', 'going']) {
@@ -261,7 +261,7 @@ describe('a namespace', () => {
     await stage.client.patch(ConfigMaps, { namespace: 'going', name: 'held' }, { type: 'json', patch })
   })
 
-  it('is left as it was found when its DynaKube is deleted', async () => {
+  it('is restored when its DynaKube is deleted', async () => {
     const instance = 'dynakube.internal.dynatrace.com/instance'
     const read = async () => (await stage.client.get(Namespaces, { name: 'staying' })).metadata
     expect((await read()).labels).toMatchObject({ [instance]: 'leaving' })
@@ -272,7 +272,7 @@ describe('a namespace', () => {
     expect((await read()).annotations).toMatchObject({ 'dynatrace.com/updated-via-operator': 'true' })
   })
 
-  it('is left as it was found although its DynaKube went while no operator was running', async () => {
+  it('is restored although its DynaKube was deleted while no operator was running', async () => {
     const labels = { 'dynakube.internal.dynatrace.com/instance': 'long-gone' }
     await stage.client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'forgotten' } })
     const metadata = { namespace: 'forgotten', name: 'dynatrace-bootstrapper-config' }

@@ -1,4 +1,4 @@
-/** The way of the operator to its tenant through a proxy, and everything that goes wrong there. */
+/** Connections of the operator to its tenant through a proxy, and their failures. */
 import type { Duplex } from 'node:stream'
 import { Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -47,7 +47,7 @@ async function failureOf(name: string): Promise<string> {
 }
 
 describe('a proxy', () => {
-  it('carries what the operator asks the tenant', async () => {
+  it('forwards the requests of the operator', async () => {
     await using proxy = await startForwardProxy({ account: 'me:hunter2', names })
     await create('through', { value: `http://me:hunter2@${proxy.address}` })
     await running(stage, 'through')
@@ -86,7 +86,7 @@ describe('a proxy', () => {
     expect(operations(stage, name)).toEqual([])
   })
 
-  it('that refuses the password says so, and is asked once per attempt', async () => {
+  it('that rejects the password is reported, and called once per attempt', async () => {
     await using proxy = await startForwardProxy({ account: 'me:right', names })
     await create('wrong', { value: `http://me:hunter2@${proxy.address}` })
     const message = await failureOf('wrong')
@@ -117,7 +117,7 @@ describe('an invalid URL of a proxy', () => {
   })
 
   it.each(['http://me:hunter2@proxy:3128\n', 'ftp://me:hunter2@proxy', ''])(
-    'in a Secret is one, too: %j',
+    'in a Secret is valid, too: %j',
     async (value) => {
       const metadata = { ...key('proxy'), name: `proxy-${value.length}` }
       const data = encodeSecret({ proxy: value })

@@ -97,7 +97,7 @@ it.each(CASES)('%s', async (golden, resource, suffix, spec) => {
   expect(live?.metadata.ownerReferences).toEqual([controllerReference(owner)])
 })
 
-/** Differ from cluster to cluster: compared only as far as that they are there. */
+/** Differ from cluster to cluster: only their presence is compared. */
 const HASHES = [
   ANNOTATIONS.oneAgentTenantToken,
   ANNOTATIONS.activeGateTenantToken,
@@ -123,7 +123,7 @@ function comparable(workload: Workload): unknown {
   })
 }
 
-/** The golden file with what this tenant and this cluster answered, instead of what it takes for known. */
+/** The golden file with the values of this tenant and cluster. */
 function filledIn(golden: string, name: string, status: DynaKubeStatus | undefined): string {
   const texts = (given: DynaKubeStatus | undefined, apiUrl: string) => [
     given?.oneAgent?.imageID,

@@ -37,7 +37,7 @@ const settingsOf = (tenant: string, schema: string) =>
 const creations = (tenant: string) => callsOf(stage, tenant).filter(({ operation }) => operation === 'settings-create')
 
 describe('the cluster', () => {
-  it('is announced without a scope, and found in the same look', async () => {
+  it('is registered without a scope, and found in the same reconcile', async () => {
     await stage.create('fresh', monitoring, WITHOUT_KEY)
     await settled(stage, 'fresh')
     const [setting] = settingsOf('fresh', CLUSTER)
@@ -61,7 +61,7 @@ describe('the cluster', () => {
     expect(settingsOf('known', CLUSTER)).toHaveLength(1)
   })
 
-  it('gets the app where it is asked for, once, and the name that the user gives it', async () => {
+  it('gets the app where it is enabled, once, and the name that the user gives it', async () => {
     await stage.create('app', monitoring, { ...WITH_APP, ...NAMED })
     await settled(stage, 'app')
     expect(settingsOf('app', CLUSTER)[0]?.value).toMatchObject({ label: 'shop' })
@@ -75,7 +75,7 @@ describe('the cluster', () => {
     expect(settingsOf('app', APP)).toHaveLength(1)
   })
 
-  it('gets the app at once when the flag is set later', async () => {
+  it('gets the app immediately when the flag is set later', async () => {
     await stage.create('later', monitoring, WITHOUT_KEY)
     await settled(stage, 'later')
     expect(settingsOf('later', APP)).toEqual([])
@@ -136,7 +136,7 @@ describe('the rule about logs', () => {
     expect(setting?.value).toMatchObject({ matchers: [{ ...matchers[0], operator: 'MATCHES' }] })
   })
 
-  it('is asked for once per request threshold, and left alone', async () => {
+  it('is requested once per request threshold, and not changed', async () => {
     stage.advance(16 * MINUTE)
     await stage.reconcile('logs')
     expect(await stage.condition('logs', 'LogMonitoringSettings')).toMatchObject({ reason: 'AlreadyExist' })
@@ -146,7 +146,7 @@ describe('the rule about logs', () => {
     expect(settingsOf('logs', LOGS)).toHaveLength(1)
   })
 
-  it('of the user is left alone', async () => {
+  it('of the user is not changed', async () => {
     await stage.create('logged', monitoring, WITHOUT_KEY)
     await settled(stage, 'logged')
     const scope = (await stage.read('logged')).status?.kubernetesClusterMEID

@@ -135,7 +135,7 @@ describe('a tenant', () => {
     expect(nextRunMs - startedMs - durationMs).toBe(MINUTE)
     await expect(secret('hostless-oneagent-tenant-secret')).rejects.toThrow()
     expect(await secret('hostless-activegate-tenant-secret')).toHaveProperty('tenant-token')
-    // Nobody was injected, and no agent and no collector runs.
+    // No pod is injected, and no agent and no collector runs.
     const { items } = await stage.client.list(DaemonSets, { namespace: NAMESPACE })
     expect(items.filter(({ metadata }) => metadata.name.startsWith('hostless'))).toEqual([])
     await expect(secret('hostless-bootstrapper-config')).rejects.toThrow()
@@ -144,7 +144,7 @@ describe('a tenant', () => {
     expect(await stage.condition('hostless', 'CodeModulesInjection')).toBeUndefined()
   })
 
-  it('that is busy is left in peace, and nothing is said about it', async () => {
+  it('that is busy is not called, without a report', async () => {
     const fault = stage.simulator.faults.add({ kind: 'status', status: 503, tenant: 'busy' })
     await stage.create('busy', hosts)
     const record = await stage.reconcile('busy')
@@ -163,7 +163,7 @@ describe('a tenant', () => {
     await settled('broken')
   })
 
-  it('gives back a token that was lost', async () => {
+  it('returns a token that was lost', async () => {
     await stage.create('lossy', hosts)
     await settled('lossy')
     const before = await secret('lossy-oneagent-tenant-secret')
@@ -214,7 +214,7 @@ describe('versions', () => {
     expect(await stage.condition('older', 'OneAgentVersion')).toMatchObject({ status: 'False', reason: 'Downgrade' })
   })
 
-  it('can be pinned, and stay when the tenant cannot be asked', async () => {
+  it('can be pinned, and stay when the tenant cannot be reached', async () => {
     await stage.create('pinned', hosts)
     await settled('pinned')
     const { version } = (await agent('pinned')) ?? {}
@@ -226,7 +226,7 @@ describe('versions', () => {
     expect((await stage.read('pinned')).status?.phase).not.toBe('Error')
   })
 
-  it('are not asked for when there is an image', async () => {
+  it('are not requested when there is an image', async () => {
     await stage.create('imaged', { oneAgent: { hostMonitoring: { image: 'registry.example.com/agent:1' } } })
     await settled('imaged')
     expect(await agent('imaged')).toMatchObject({ imageID: 'registry.example.com/agent:1', version: 'custom-image' })
@@ -259,7 +259,7 @@ describe('versions', () => {
     expect(await stage.condition('tagged', 'OneAgentVersion')).toMatchObject({ reason: 'VerificationFailed' })
   })
 
-  it('in the status that cannot be parsed are replaced at once', async () => {
+  it('in the status that cannot be parsed are replaced immediately', async () => {
     await stage.create('damaged', hosts)
     await settled('damaged')
     const { version } = (await agent('damaged')) ?? {}

@@ -1,4 +1,4 @@
-/** Switching features and modes leaves exactly what a fresh installation has, whatever was there before. */
+/** Switching features and modes leaves exactly what a fresh installation has, whatever existed before. */
 import { ConfigMaps } from '@reeve/kube'
 import { differences, formatDifference } from '@reeve/simulation'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { lookAt, objectsOf } from './support/cluster-objects.ts'
 import { type Choice, coveringChanges, EVERY_MEETING, meetingsIn, specOf } from './support/covering-changes.ts'
 import { USER_SECRETS } from './support/features.ts'
 
-/** From then on a look asks the tenant again. */
+/** After this a reconcile calls the tenant again. */
 const THRESHOLD_MS = 15 * 60_000
 
 const changes = await coveringChanges()
@@ -46,7 +46,7 @@ async function installed(choice: Choice): Promise<Objects> {
 async function changedTo(choice: Choice, { features }: Choice): Promise<Objects> {
   await stage.replace(specOf(choice))
   await stage.settle()
-  // Endpoints are those of the zone that was asked for last.
+  // Endpoints are those of the zone that was set last.
   if (choice.features.has('a network zone') !== features.has('a network zone')) {
     await stage.advance(THRESHOLD_MS)
     await stage.touch()
@@ -81,7 +81,7 @@ describe('a DynaKube that was changed has what a fresh one has, and leaves nothi
   )
 })
 
-it('lets every two features meet in every way that admission allows', () => {
+it('covers every pair of features that admission allows', () => {
   const met = new Set(changes.flatMap(meetingsIn))
   expect(EVERY_MEETING.filter((meeting) => !met.has(meeting))).toEqual([
     // KSPM needs it.

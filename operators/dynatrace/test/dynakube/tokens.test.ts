@@ -131,7 +131,7 @@ describe('conditions of earlier releases', () => {
     const patch = { status: { conditions: [...(status?.conditions ?? []), ...former] } }
     await stage.client.patch(DynaKubes, key('former'), { type: 'merge', patch }, { subresource: 'status' })
     await stage.reconcile('former')
-    await stage.until('they are gone', async () => {
+    await stage.until('they are deleted', async () => {
       const { conditions = [] } = (await stage.read('former')).status ?? {}
       return conditions.some(({ type }) => type === 'Tokens') && !conditions.some(({ type }) => type === 'APIToken')
     })

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
-/** What happens while `act` runs and until all is quiet. */
+/** What happens while `act` runs and until the stage has settled. */
 async function during(act: () => Promise<unknown>) {
   const { world, simulator } = stage
   const [requests, writes] = [world.log.requests.length, world.log.managedWrites.length]
@@ -49,7 +49,7 @@ const tooOften = (calls: readonly ReceivedCall[], thresholdMs: number) =>
   [...shortestPauses(calls)].filter(([, pauseMs]) => pauseMs < thresholdMs)
 
 describe('while nothing happens', () => {
-  it('a look costs no request at all', async () => {
+  it('a reconcile costs no request', async () => {
     const { calls, reads, writes } = await during(async () => {
       await stage.touch()
       await stage.settle()
@@ -59,20 +59,20 @@ describe('while nothing happens', () => {
     expect(writes).toEqual([])
   })
 
-  it('three hours cost a status per look that asked, and each call once per threshold', async () => {
+  it('three hours cost a status write per reconcile with calls, and each call once per threshold', async () => {
     const { calls, reads, writes } = await during(() => stage.advance(3 * HOUR))
     expect(tooOften(calls, 15 * MINUTE)).toEqual([])
     expect(reads).toEqual([])
     const reconciles = new Set(calls.map(({ receivedMs }) => receivedMs))
     expect(reconciles.size).toBeGreaterThan(3)
     expect(reconciles.size).toBeLessThanOrEqual(12)
-    // The times of the answers are kept in the status, so that the next operator knows them.
+    // The times of the responses are kept in the status, so that the next operator knows them.
     expect(writes.map(({ resource, subresource }) => `${resource} ${subresource}`)).toEqual(
       Array.from(reconciles, () => 'dynakubes.dynatrace.com status'),
     )
   })
 
-  it('every call is known by name, and nothing is made in the tenant', async () => {
+  it('every call is known by name, and nothing is created in the tenant', async () => {
     const { calls } = await during(() => stage.advance(HOUR))
     expect([...new Set(calls.map(({ operation }) => operation))].sort()).toEqual([
       'agent-connection-info',
@@ -86,7 +86,7 @@ describe('while nothing happens', () => {
     ])
   })
 
-  it('operators that come and go ask no more often than one', async () => {
+  it('restarted operators send no more requests than one', async () => {
     const { calls, writes } = await during(async () => {
       for (let restart = 0; restart < 12; restart++) {
         await stage.advance(5 * MINUTE)
@@ -95,7 +95,7 @@ describe('while nothing happens', () => {
       }
     })
     expect(tooOften(calls, 15 * MINUTE)).toEqual([])
-    // Whatever a new operator applies to learn how the server rewrites it changes nothing.
+    // What a new operator applies to learn how the server rewrites it has no effect.
     const written = writes.filter(({ verb }) => verb !== 'patch')
     expect(new Set(written.map(({ resource }) => resource))).toEqual(new Set(['dynakubes.dynatrace.com']))
   })
@@ -109,8 +109,8 @@ describe('while nothing happens', () => {
   })
 })
 
-describe('while pods come and go', () => {
-  it('nothing is asked, and only the phase and the agents are written', async () => {
+describe('while pods change', () => {
+  it('no request is sent, and only the phase and the agents are written', async () => {
     await stage.touch()
     await stage.advance(31 * MINUTE)
     const { calls, reads, writes } = await during(async () => {

@@ -11,7 +11,7 @@ import { NAMESPACE, type Stage, setStage } from '../dynakube/support/stage.ts'
 const TENANT = 'tenant'
 
 let stage: Stage
-/** How often a registry was asked. */
+/** How often a registry was called. */
 let registries = 0
 beforeAll(async () => {
   stage = await setStage([TENANT], {
@@ -79,7 +79,7 @@ function create(name: string, spec: Partial<EdgeConnectSpec> = {}, oauth: Partia
 }
 
 describe('an EdgeConnect of the user', () => {
-  it('is deployed without a word to the tenant', async () => {
+  it('is deployed without a request to the tenant', async () => {
     stage.simulator.clearCalls()
     await create('regular')
     await stage.until('the Deployment', isDeployed('regular'))
@@ -96,7 +96,7 @@ describe('an EdgeConnect of the user', () => {
     expect(registries).toBe(0)
   })
 
-  it('takes another tag at once', async () => {
+  it('uses another tag immediately', async () => {
     const imageRef = { repository: 'registry.example.com/edgeconnect', tag: '10' }
     await stage.client.patch(EdgeConnects, key('regular'), { type: 'merge', patch: { spec: { imageRef } } })
     const image = async () =>
@@ -108,7 +108,7 @@ describe('an EdgeConnect of the user', () => {
     expect(registries).toBe(0)
   })
 
-  it('says what is missing, and goes on when it comes', async () => {
+  it('reports what is missing, and continues when it exists', async () => {
     await create('waiting', {}, { clientSecret: 'later' })
     await stage.until('an error', async () => (await read('waiting')).status?.phase === 'Error')
     expect((await read('waiting')).status?.conditions?.[0]?.message).toBe(
@@ -123,7 +123,7 @@ describe('an EdgeConnect of the user', () => {
     await stage.until('the Deployment', isDeployed('waiting'))
   })
 
-  it('says what is wrong with its pull secret, and goes on without one that is gone', async () => {
+  it('reports an invalid pull secret, and continues without a deleted one', async () => {
     const customPullSecret = 'unfit'
     await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key(customPullSecret) })
     await create('pulling', { customPullSecret })
@@ -144,7 +144,7 @@ describe('an EdgeConnect of the user', () => {
     expect(registries).toBeGreaterThan(0)
   })
 
-  it('names the object of others that conflicts with it', async () => {
+  it('names the conflicting object of another owner', async () => {
     await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key('blocked-ec-yaml') })
     await create('blocked')
     await stage.until('an error', async () => (await read('blocked')).status?.phase === 'Error')
@@ -156,7 +156,7 @@ describe('an EdgeConnect of the user', () => {
 })
 
 describe('an EdgeConnect of the operator', () => {
-  it('is made in the tenant and deployed', async () => {
+  it('is created in the tenant and deployed', async () => {
     await create(
       'made',
       { hostPatterns: ['*.internal.org'], kubernetesAutomation: { enabled: true } },
@@ -199,7 +199,7 @@ describe('an EdgeConnect of the operator', () => {
 
   it('is created again when its client is lost', async () => {
     const before = known()[0]?.id
-    // A look that is under way still knows the client, and puts it back.
+    // A reconcile in progress still knows the client, and restores it.
     await stage.until('another one', async () => {
       if (known()[0]?.id !== before) return known()[0] !== undefined
       await stage.client.delete(Secrets, key('made-client')).catch(unlessGone)
@@ -227,18 +227,18 @@ describe('an EdgeConnect of the operator', () => {
     expect((await read('made')).metadata.finalizers).toEqual(['server'])
     fault.remove()
     await stage.until('nothing left', () => known().length === 0)
-    await stage.until('the resource gone', isGone('made'))
+    await stage.until('the resource to be deleted', isGone('made'))
     expect(stage.simulator.tenant(TENANT).settings.list()).toEqual([])
   })
 
-  it('leaves an EdgeConnect that others created unchanged', async () => {
+  it('leaves an EdgeConnect that another client created unchanged', async () => {
     const { edgeConnects, settings } = stage.simulator.tenant(TENANT)
     edgeConnects.create({ name: 'theirs', hostPatterns: ['a'], managedByDynatraceOperator: false })
     const before = known()
     await create('theirs', { kubernetesAutomation: { enabled: true } }, { provisioner: true })
     await stage.until('a report', async () => (await read('theirs')).status?.phase !== undefined)
     const { kubeSystemUID, phase, conditions } = (await read('theirs')).status ?? {}
-    // No error, and nothing to try again soon: it waits for somebody to rename one of them.
+    // No error and no retry: it waits until the user renames one of them.
     expect(phase).toBe('Deploying')
     expect(conditions).toMatchObject([
       { status: 'False', message: expect.stringContaining('not managed by an operator; rename one of them') },
@@ -248,7 +248,7 @@ describe('an EdgeConnect of the operator', () => {
     const value = { name: 'theirs', namespace: NAMESPACE, uid: kubeSystemUID, token: 'theirs' }
     const setting = settings.create({ schemaId: SCHEMA_IDS.connection, scope: 'environment', value })
     await stage.client.delete(EdgeConnects, key('theirs'))
-    await stage.until('the resource gone', isGone('theirs'))
+    await stage.until('the resource to be deleted', isGone('theirs'))
     expect(known()).toEqual(before)
     expect(settings.list()).toEqual([setting])
   })
@@ -289,7 +289,7 @@ describe('an EdgeConnect of the operator', () => {
     await stage.until('the EdgeConnect deleted in the tenant', () => !known().some(({ name }) => name === 'kept'))
   })
 
-  it('loses its finalizer when it cannot be removed any more, and an event reports what stays', async () => {
+  it('loses its finalizer when it can no longer be removed, and an event reports what remains', async () => {
     await create('orphaned', { hostPatterns: ['a'] }, { provisioner: true, clientSecret: 'passing' })
     const { data = {} } = await stage.client.get(Secrets, key('client'))
     await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key('passing'), data })
@@ -297,7 +297,7 @@ describe('an EdgeConnect of the operator', () => {
     await stage.client.delete(Secrets, key('passing'))
     await stage.until('an error', async () => (await read('orphaned')).status?.phase === 'Error')
     await stage.client.delete(EdgeConnects, key('orphaned'))
-    await stage.until('the resource gone', isGone('orphaned'))
+    await stage.until('the resource to be deleted', isGone('orphaned'))
     await stage.until('the event', async () => {
       const { items } = await stage.client.list(Events, { namespace: NAMESPACE })
       return items.some(({ reason, involvedObject }) => {
@@ -308,7 +308,7 @@ describe('an EdgeConnect of the operator', () => {
   })
 })
 
-it('trusts only certificates that are there', async () => {
+it('trusts only certificates that exist', async () => {
   await stage.client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: key('empty') })
   await create('distrusting', { caCertsRef: 'empty' }, { provisioner: true })
   await stage.until('an error', async () => (await read('distrusting')).status?.phase === 'Error')

@@ -103,7 +103,7 @@ async function prepare(client: KubeClient, namespace: string, simulator: TenantS
 }
 
 /**
- * Everything that 50 DynaKubes of one namespace can have: each has namespaces of its own, and none has telemetry ingest,
+ * Everything that 50 DynaKubes of one namespace can have: each has its own namespaces, and none has telemetry ingest,
  * whose ConfigMap they would share. Keys are generated for one in ten, as that takes most of the time and little memory.
  */
 function fullSpec(index: number): Partial<DynaKubeSpec> {

@@ -25,12 +25,12 @@ async function twoNodes() {
   await stage.runAgents({ a: '10.0.0.1', b: '10.0.0.2' })
   const host = tenant().hosts.add({ ipAddresses: ['10.0.0.1'] })
   stage.start()
-  await stage.until('both nodes to be remembered', async () => (await entries()).length === 2)
+  await stage.until('both nodes to be recorded', async () => (await entries()).length === 2)
   return host
 }
 
 describe('a node that is cordoned', () => {
-  it('is looked up once and announced once, and not again within an hour', async () => {
+  it('is looked up once and reported once, and not again within an hour', async () => {
     const host = await twoNodes()
     expect((await stage.touch('a', { unschedulable: true })).outcome).toBe('success')
     expect(events()).toMatchObject([{ eventType: 'MARKED_FOR_TERMINATION', entityIds: [host.entityId] }])
@@ -79,7 +79,7 @@ describe('a node that is cordoned', () => {
   })
 })
 
-describe('a node that is gone', () => {
+describe('a node that was removed', () => {
   it('is announced and forgotten', async () => {
     await twoNodes()
     const { seen } = await entry('a')
@@ -108,7 +108,7 @@ describe('a node that is gone', () => {
     expect([calls('hosts'), await entries()]).toEqual([0, ['b']])
   })
 
-  it('is remembered as long as the tenant fails, which fails the reconcile', async () => {
+  it('is kept as long as the tenant fails, which fails the reconcile', async () => {
     await twoNodes()
     const fault = stage.simulator.faults.add({ kind: 'status', status: 500, operation: 'events' })
     expect((await stage.remove('a')).outcome).toBe('error')
@@ -124,7 +124,7 @@ describe('a node that is gone', () => {
     await stage.runAgents({ a: '10.0.0.1', b: '10.0.0.2' })
     tenant().hosts.add({ ipAddresses: ['10.0.0.1'] })
     const stop = stage.start()
-    await stage.until('both nodes to be remembered', async () => (await entries()).length === 2)
+    await stage.until('both nodes to be recorded', async () => (await entries()).length === 2)
     await stop()
     await stage.client.delete(Nodes, { name: 'a' })
     stage.advance(11 * MINUTE)
@@ -157,7 +157,7 @@ describe('a tenant that is busy', () => {
 })
 
 describe('the ConfigMap', () => {
-  it('is made by the first node even without any agent', async () => {
+  it('is created by the first node even without any agent', async () => {
     await stage.addNodes('a')
     stage.start()
     await stage.until('the ConfigMap', async () => (await stage.cached()) !== undefined)
@@ -184,7 +184,7 @@ describe('the ConfigMap', () => {
     expect((await stage.cached())?.metadata.resourceVersion).toBe(after?.metadata.resourceVersion)
   })
 
-  it('forgets nodes that have no agent for more than an hour', async () => {
+  it('drops nodes that have no agent for more than an hour', async () => {
     await twoNodes()
     await stage.runAgents({ b: '10.0.0.2' })
     stage.advance(59 * MINUTE)
@@ -244,7 +244,7 @@ describe('the ConfigMap', () => {
     expect(await stage.cached()).toBeUndefined()
   })
 
-  it('loses many nodes in several looks, and those of a silent tenant not at all', async () => {
+  it('drops many nodes in several reconciles, and those of an unreachable tenant not at all', async () => {
     await twoNodes()
     const lost = Array.from({ length: 45 }, (_, index) => `lost-${index}`)
     const seen = new Date(stage.nowMs()).toISOString()

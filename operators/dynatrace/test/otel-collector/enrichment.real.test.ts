@@ -173,7 +173,7 @@ describe.skipIf(program === undefined)(`the real collector${reason}`, () => {
   ])('enriches telemetry that arrives %s with its pod and workload', async (service, send) => {
     const isEnriched = (attributes: (typeof arrived)[number]) => attributes['k8s.workload.name'] !== undefined
     const told = () => arrived.filter((attributes) => attributes['service.name'] === service)
-    // What comes before the collector has read the cluster passes as it is.
+    // Telemetry that arrives before the collector has read the cluster is not enriched.
     await until('telemetry with its workload', async () => {
       await send()
       return told().some(isEnriched)

@@ -78,7 +78,7 @@ describe.skipIf(collector === undefined)(`the real collector${reason}`, () => {
   it.each([
     ['a setting that does not exist', 'check_interval', 'chek_interval'],
     ['a function that does not exist', 'delete_key(', 'remove_key('],
-    ['a processor that is not there', 'batch/traces:', 'batch/tracks:'],
+    ['an unknown processor', 'batch/traces:', 'batch/tracks:'],
   ])('would notice %s', async (_, right, wrong) => {
     const configuration = configurationOf({})
     expect(configuration).toContain(right)

@@ -55,7 +55,7 @@ const isDeployed = async () =>
     },
   )
 
-it('names what would be made here and there', async () => {
+it('names what would be created in the cluster and the tenant', async () => {
   const plan = await plans.plan([edgeConnect(['*.internal.org'])])
   expect(errorsOf(plan)).toEqual([])
   expect(plan.changes.map((change) => [change.action, change.component, idOf(change)])).toEqual([

@@ -1,4 +1,4 @@
-/** `dynatrace-operator plan --offline`: no cluster, no network, the same answer every time. */
+/** `dynatrace-operator plan --offline`: no cluster, no network, the same result every time. */
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -142,14 +142,14 @@ describe('a plan without a cluster', () => {
     expect(printed.findings.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^skipped/))
   })
 
-  it('creates namespaces of the files, and takes others for granted', async () => {
+  it('creates namespaces of the files, and assumes that others exist', async () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'dynatrace' } }
     const [given, implied] = [await offline([namespace, dynakube(AGENT)]), await offline([dynakube(AGENT)])]
     expect(given.stdout).toContain('    + Namespace  dynatrace\n')
     expect(implied.stdout).not.toContain('Namespace')
   })
 
-  it('has one tenant for resources with tokens of their own', async () => {
+  it('has one tenant for resources with different tokens', async () => {
     const secret = (name: string) => ({
       ...SECRET,
       metadata: { ...SECRET.metadata, name },
@@ -161,14 +161,14 @@ describe('a plan without a cluster', () => {
     expect(stdout).toContain('StatefulSet  dynatrace/one-activegate')
   })
 
-  it('takes Istio for granted where a DynaKube asks for it', async () => {
+  it('assumes Istio where a DynaKube enables it', async () => {
     const { code, stdout } = await offline([dynakube({ ...GATEWAY, enableIstio: true })], '-o', 'json')
     expect(code).toBe(2)
     const kinds = new Set((JSON.parse(stdout) as Printed).changes.map(({ kind }) => kind))
     expect([...kinds]).toEqual(expect.arrayContaining(['ServiceEntry', 'VirtualService']))
   })
 
-  it('reads older versions, and several resources at once', async () => {
+  it('reads older versions, and several resources together', async () => {
     for (const file of ['dynakube/v1beta4/cloud-native-full-stack.yaml', 'dynakube/v1beta5/multiple-dynakubes.yaml']) {
       const stdin = (await readFile(sample(file), 'utf8')).replaceAll('ENVIRONMENTID', 'abc12345')
       const { code, stdout } = await runCli(['plan', '--offline', '-f', '-'], { stdin })
@@ -196,7 +196,7 @@ describe('a plan against the state of a cluster in files', () => {
     )
   })
 
-  it('has only what is not there yet', async () => {
+  it('contains only missing objects', async () => {
     const { stdout, code } = await offline([dynakube({ ...GATEWAY, ...AGENT })], '--against', folder, '-o', 'json')
     expect(code).toBe(2)
     const printed: Printed = JSON.parse(stdout)
@@ -245,14 +245,14 @@ describe('a plan for something that cannot be planned', () => {
     expect([code, stdout]).toEqual([1, expect.stringContaining('the files contain no DynaKube and no EdgeConnect')])
   })
 
-  it('names what is no YAML and what is no object', async () => {
+  it('names invalid YAML and documents that are not objects', async () => {
     const broken = await runCli(['plan', '-f', '-', '--offline'], { stdin: 'a: [' })
     expect([broken.code, broken.stdout]).toEqual([1, expect.stringMatching(/^<stdin>:1:\d+: error: /)])
     const other = await runCli(['plan', '-f', '-', '--offline'], { stdin: 'colour: blue' })
     expect([other.code, other.stdout]).toEqual([1, expect.stringContaining('is not a Kubernetes object')])
   })
 
-  it('names a file that is not there', async () => {
+  it('names a missing file', async () => {
     const { code, stderr } = await runCli(['plan', '-f', '/nowhere.yaml', '--offline'])
     expect([code, stderr]).toEqual([1, expect.stringContaining('/nowhere.yaml')])
   })

@@ -1,4 +1,4 @@
-/** A plan on whichever cluster the run is for: dry runs of the real API server agree with the rehearsal. */
+/** A plan on the embedded or a real cluster: dry runs of the real API server agree with the rehearsal. */
 import { type KubeObject, type Resource, Secrets, type Service } from '@reeve/kube'
 import { KNOWN_AFTER_APPLY } from '@reeve/plan'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, PATIENCE_MS)
 afterAll(() => stage?.[Symbol.asyncDispose](), PATIENCE_MS)
 
-/** Touches namespaces of this test only: others use the cluster as well. */
+/** Touches namespaces of this test only: other tests use the cluster as well. */
 const spec = (): Partial<DynaKubeSpec> => {
   const namespaceSelector = { matchLabels: { team: stage.namespace } }
   return {
@@ -110,7 +110,7 @@ describe('a plan', () => {
     const before = await everything()
     await stage.edit(NAME, { telemetryIngest: null })
     const gateway = `StatefulSet/${stage.namespace}/${NAME}-activegate`
-    // It comes back with the look after the one that removes it.
+    // It is recreated by the reconcile after the one that removes it.
     await until('another StatefulSet', async () => {
       const { uid } = (await everything()).get(gateway)?.metadata ?? {}
       return uid !== undefined && uid !== before.get(gateway)?.metadata.uid

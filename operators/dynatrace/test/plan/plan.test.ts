@@ -1,4 +1,4 @@
-/** A plan against a cluster in which the operator runs: it says what the operator then does, and does none of it. */
+/** A plan against a cluster in which the operator runs: it shows what the operator would do, without doing it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../src/api/latest.ts'
 import { FULL_SPEC } from '../../src/api/testing/full-spec.ts'

@@ -41,7 +41,7 @@ it('there are samples', () => {
   expect(SAMPLES.length).toBeGreaterThan(10)
 })
 
-it.each(SAMPLES)('$file ($name) is planned as it is rolled out', async ({ name, metadata, spec: given }) => {
+it.each(SAMPLES)('$file ($name) has a plan that matches its rollout', async ({ name, metadata, spec: given }) => {
   const { apiUrl: _url, tokens: _tokens, trustedCAs: _authorities, ...spec } = given
   const annotations = metadata.annotations ?? {}
   const before = await plans.everything()
@@ -65,7 +65,7 @@ it.each(SAMPLES)('$file ($name) is planned as it is rolled out', async ({ name, 
 async function remove(name: string, before: Everything): Promise<void> {
   const { client, until } = plans.stage
   await client.delete(DynaKubes, { namespace: NAMESPACE, name })
-  await until(`${name} to be gone`, async () => {
+  await until(`${name} to be deleted`, async () => {
     const left = [...(await plans.everything())]
     const isInjected = left.some(([, { metadata }]) => metadata.labels?.[INSTANCE_LABEL] === name)
     return !isInjected && left.every(([id]) => before.has(id))

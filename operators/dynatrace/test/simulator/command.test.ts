@@ -107,7 +107,7 @@ test.each([
   ['a way of authentication', ['--registry-auth', 'magic'], 64],
   ['a token file that is missing', ['--token-file', '/nowhere/tokens.yaml'], 1],
   ['a tenant', ['--port', '0', '--tenant', 'a/b'], 1],
-])('%s that makes no sense ends it at once', async (_name, args, code) => {
+])('%s that is invalid makes it exit immediately', async (_name, args, code) => {
   expect(await runCli(['simulate-tenant', ...args])).toMatchObject({ code, stdout: '' })
 })
 

@@ -87,13 +87,13 @@ describe('a rule', () => {
     ['a path', { path: '/agent/connectioninfo' }],
     ['a token', { token: 'apiToken', operation: 'agent-connection-info' }],
     ['a method', { method: 'GET', path: 'agent/' }],
-  ])('about %s leaves the others alone', async (_name, match) => {
+  ])('about %s does not affect other calls', async (_name, match) => {
     simulator.faults.add({ kind: 'status', status: 500, ...match })
     expect((await info()).status).toBe(500)
     expect((await callApi(simulator, GATEWAY_INFO)).status).toBe(200)
   })
 
-  test('about a tenant leaves the others alone', async () => {
+  test('about a tenant does not affect the others', async () => {
     simulator.faults.add({ kind: 'status', status: 500, tenant: 'other' })
     expect([(await info('abc12345')).status, (await info('other')).status]).toEqual([200, 500])
   })
@@ -156,7 +156,7 @@ describe('responses that are delayed or malformed', () => {
 })
 
 describe('the certificate', () => {
-  test('expires when that is wanted and is good again afterwards', async () => {
+  test('expires by a rule and is valid again afterwards', async () => {
     const { remove } = simulator.faults.add({ kind: 'expired-certificate' })
     await expect(info()).rejects.toThrow(/certificate has expired/)
     const careless = await send(simulator, `${simulator.url('abc12345')}${INFO}`, { rejectUnauthorized: false })
@@ -165,7 +165,7 @@ describe('the certificate', () => {
     expect((await info()).status).toBe(200)
   })
 
-  test('is not trusted by whoever does not know the authority', async () => {
+  test('is not trusted by clients that do not know the authority', async () => {
     await expect(callApi(simulator, INFO, { ca: [] })).rejects.toThrow(/unable to verify|self-signed/)
   })
 })

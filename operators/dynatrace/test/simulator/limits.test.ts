@@ -74,7 +74,11 @@ test.each([
   ['a target without end', `GET /${'a'.repeat(9_000)} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`, '400'],
   ['headers without end', `GET / HTTP/1.1\r\nx: ${'a'.repeat(40_000)}\r\n\r\n`, '431'],
   ['no HTTP', 'hello\r\n\r\n', '400'],
-  ['a path that is no text', 'GET /e/abc12345/api/%FF%FE HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', '404'],
+  [
+    'a path that is not valid UTF-8',
+    'GET /e/abc12345/api/%FF%FE HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
+    '404',
+  ],
 ])('%s is survived', async (_name, text, status) => {
   const socket = await openSocket()
   const closed = untilClosed(socket)
@@ -83,14 +87,14 @@ test.each([
   expect((await callApi(simulator, INFO)).status).toBe(200)
 })
 
-test('only the newest calls are remembered', async () => {
+test('only the newest calls are recorded', async () => {
   for (let index = 0; index < 8; index++) await callApi(simulator, `${INFO}?number=${index}`)
   const calls = simulator.calls()
   expect(calls.map(({ number }) => number)).toEqual([4, 5, 6, 7, 8])
   expect(calls.at(-1)?.path).toContain('number=7')
 })
 
-test('a client that goes away leaves an entry and nothing else', async () => {
+test('a client that disconnects leaves only an entry', async () => {
   simulator.faults.add({ kind: 'slow', delayMs: 60_000 })
   const gone = new AbortController()
   const call = callApi(simulator, INFO, { signal: gone.signal })

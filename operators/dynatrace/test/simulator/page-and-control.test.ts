@@ -80,7 +80,7 @@ describe('the page', () => {
     expect(simulator.calls()).toEqual([])
   })
 
-  test('does not let the pages of others press its buttons', async () => {
+  test('rejects forms of other origins', async () => {
     const refused = await submit('/control/faults', { preset: 'cut' }, { origin: 'https://elsewhere.example' })
     expect(refused.status).toBe(403)
     expect((await submit('/control/faults', { preset: 'cut' }, { origin: 'null' })).status).toBe(403)
@@ -118,7 +118,7 @@ describe('the control API', () => {
     [{ kind: 'unauthorized' }],
     [{ kind: 'missing-scope' }],
     [{ kind: 'rate-limit', retryAfterSeconds: null }],
-  ])('takes %j as it is', async (rule) => {
+  ])('accepts %j', async (rule) => {
     expect((await post(rule)).status).toBe(201)
     expect(simulator.faults.list()).toMatchObject([{ rule }])
   })

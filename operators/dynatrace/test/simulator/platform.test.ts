@@ -143,7 +143,7 @@ describe('EdgeConnects', () => {
     expect(simulator.tenant('one').oauth.get(oauthClientId ?? '')).toBeUndefined()
   })
 
-  test('hide the managed flag in lists unless it is asked for', async () => {
+  test('hide the managed flag in lists unless it is requested', async () => {
     const token = await accessToken()
     await call(EDGE_CONNECTS, token, { method: 'POST', body })
     const { edgeConnects } = (await call(EDGE_CONNECTS, token)).json() as { edgeConnects: object[] }
@@ -160,8 +160,8 @@ describe('EdgeConnects', () => {
 
   test.each([
     ['without a name', { ...body, name: undefined }, 400],
-    ['with patterns that are none', { ...body, hostPatterns: 'x' }, 400],
-    ['with mappings that are none', { ...body, hostMappings: [{}] }, 400],
+    ['with invalid patterns', { ...body, hostPatterns: 'x' }, 400],
+    ['with invalid mappings', { ...body, hostMappings: [{}] }, 400],
     ['of a name that is taken', body, 409],
   ])('%s are refused', async (_name, wrong, status) => {
     const token = await accessToken()
@@ -198,7 +198,7 @@ describe('connection settings', () => {
     expect(JSON.stringify(simulator.calls())).not.toContain('dt0e01')
   })
 
-  test('need scopes of their own', async () => {
+  test('need their own scopes', async () => {
     const token = await accessToken({ scopes: ['app-engine:edge-connects:read'] })
     expect((await call(list, token)).status).toBe(403)
   })

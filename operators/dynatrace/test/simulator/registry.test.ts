@@ -92,7 +92,7 @@ describe('an image of code modules', () => {
     }
   })
 
-  test('has the agent where provisioners look for it, folders first', async () => {
+  test('has the agent where provisioners expect it, folders first', async () => {
     await start()
     const index = (await pull(`/v2/${CODE_MODULES}/manifests/${VERSION}`)).json() as { manifests: Descriptor[] }
     const arm = index.manifests.find(({ platform }) => platform?.architecture === 'arm64')
@@ -144,7 +144,7 @@ describe('access', () => {
     expect(refused.headers['www-authenticate']).toContain('scope="repository:linux/activegate:pull"')
   })
 
-  test('can also be had by user and password with every request', async () => {
+  test('is also available by user and password with every request', async () => {
     await start({ auth: 'basic' })
     const refused = await get('/v2/')
     expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, 'Basic realm="simulator"'])

@@ -31,7 +31,7 @@ const rules = (scope: string, source: string) => ({
 })
 
 describe('the setting of a cluster', () => {
-  test('is found by cluster id once it exists, with an entity of its own', async () => {
+  test('is found by cluster id once it exists, with its own entity', async () => {
     expect((await findCluster()).json()).toEqual({ items: [], totalCount: 0, pageSize: 500 })
     const created = await create(clusterSetting())
     expect([created.status, created.json()]).toMatchObject([200, [{ objectId: expect.any(String) }]])
@@ -93,7 +93,7 @@ describe('settings objects', () => {
     expect((await api(path)).status).toBe(404)
   })
 
-  test('come in pages whose key carries the query', async () => {
+  test('come in pages whose key contains the query', async () => {
     for (let index = 0; index < 5; index++) settings().create(rules(`SCOPE-${index}`, 'x'))
     const scopes: string[] = []
     let query = `schemaIds=${SCHEMA_IDS.enrichment}&fields=scope&pageSize=2`
@@ -121,7 +121,7 @@ describe('settings objects', () => {
     expect(settings().list()).toEqual([])
   })
 
-  test('are only checked when that is all that is wanted', async () => {
+  test('are only validated if requested', async () => {
     const body = [rules('environment', 'x')]
     const reply = await api('/v2/settings/objects?validateOnly=true', { method: 'POST', body })
     expect([reply.status, settings().list()]).toEqual([200, []])
@@ -130,7 +130,7 @@ describe('settings objects', () => {
   test.each([
     ['an object instead of an array', {}, 400],
     ['an empty array', [], 400],
-    ['a value that is none', [{ ...clusterSetting(), value: 1 }], 400],
+    ['an invalid value', [{ ...clusterSetting(), value: 1 }], 400],
     ['no scope where one is needed', [{ ...rules('x', 'x'), scope: undefined }], 400],
     ['an unknown schema', [{ ...clusterSetting(), schemaId: 'builtin:nothing' }], 404],
   ])('%s is refused in an array', async (_name, body, status) => {
@@ -215,7 +215,7 @@ describe('hosts and events', () => {
     ['an unknown type', { ...event('HOST-1'), eventType: 'NONSENSE' }, 'eventType'],
     ['an unknown host', event('HOST-9'), 'attachRules.entityIds'],
     ['no host', { ...event('HOST-1'), attachRules: {} }, 'attachRules.entityIds'],
-    ['a time that is none', { ...event('HOST-1'), start: 'now' }, 'start'],
+    ['an invalid time', { ...event('HOST-1'), start: 'now' }, 'start'],
     ['no source', { ...event('HOST-1'), source: '' }, 'source'],
   ])('an event with %s is refused', async (_name, body, path) => {
     simulator.tenant('abc12345').hosts.add({ entityId: 'HOST-1', ipAddresses: [] })

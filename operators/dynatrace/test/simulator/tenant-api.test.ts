@@ -75,7 +75,7 @@ describe('tokens', () => {
     })
   })
 
-  test('a token loses and regains scopes, and is gone once it is revoked', async () => {
+  test('a token loses and regains scopes, and is unknown once it is revoked', async () => {
     const { tokens } = simulator.tenant('other')
     const connectionInfo = () =>
       callApi(simulator, '/v1/deployment/installer/agent/connectioninfo', { tenant: 'other', token })
@@ -105,7 +105,7 @@ describe('connection info', () => {
     })
   })
 
-  test('a network zone has endpoints of its own; an unknown one is refused unless the default may stand in', async () => {
+  test('a network zone has its own endpoints; an unknown one is rejected unless the default is allowed', async () => {
     const zone = await callApi(simulator, `${path}?networkZone=z1&defaultZoneFallback=true`)
     expect(zone.json()).toMatchObject({ communicationEndpoints: ['https://zone:9999/communication'] })
     const unknown = await callApi(simulator, `${path}?networkZone=none`)
@@ -117,7 +117,7 @@ describe('connection info', () => {
     expect(fallback.json()).toMatchObject({ communicationEndpoints: { length: 2 } })
   })
 
-  test('without endpoints of its own a tenant names the simulator', async () => {
+  test('without endpoints a tenant names the simulator', async () => {
     const reply = await callApi(simulator, path, { tenant: 'other' })
     expect(reply.json()).toMatchObject({ communicationEndpoints: [`https://${simulator.authority}/communication`] })
   })
@@ -204,7 +204,7 @@ describe('process-module configuration', () => {
 describe('ActiveGate tokens', () => {
   const body = { name: 'dk', activeGateType: 'ENVIRONMENT', expirationDate: '2099-01-01T00:00:00Z', seedToken: false }
 
-  test('a token is issued and remembered without its secret', async () => {
+  test('a token is issued and recorded without its secret', async () => {
     const reply = await callApi(simulator, '/v2/activeGateTokens', { method: 'POST', body })
     expect(reply.status).toBe(201)
     const { id, token } = reply.json() as { id: string; token: string }
@@ -227,7 +227,7 @@ describe('ActiveGate tokens', () => {
 })
 
 describe('calls', () => {
-  test('are remembered with the name of their token and without any secret', async () => {
+  test('are recorded with the name of their token and without any secret', async () => {
     const { value = '' } = simulator.tenant('abc12345').tokens.get('apiToken') ?? {}
     await callApi(simulator, '/v2/apiTokens/lookup?Api-Token=hidden', { method: 'POST', body: { token: value } })
     const call = simulator.calls().at(-1)

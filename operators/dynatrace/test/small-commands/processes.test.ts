@@ -11,7 +11,7 @@ const path = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 const RECORDER = path('../support/record-modules.mjs')
 const OPERATOR = path('../../bin/dynatrace-operator.js')
 
-/** Runs the command with a strict umask; answers with its end and what it loaded beyond the command line. */
+/** Runs the command with a strict umask; returns its outcome and what it loaded beyond the command line. */
 async function run(...args: readonly string[]) {
   const script = 'umask 077 && exec "$0" "$@"'
   const child = spawn('sh', ['-c', script, process.execPath, '--import', RECORDER, OPERATOR, ...args])
@@ -52,7 +52,7 @@ describe('generate-metadata', () => {
     expect(foreign).toEqual([])
   })
 
-  it('replaces a file and leaves the folder as it is', async () => {
+  it('replaces a file and does not change the folder', async () => {
     const file = join(folder, 'node.properties')
     await writeFile(file, 'something longer than what comes\n', { mode: 0o600 })
     expect((await run('generate-metadata', '--file', file, '--attributes', 'k=v')).code).toBe(0)
@@ -60,7 +60,7 @@ describe('generate-metadata', () => {
     expect(await readdir(folder)).toEqual(['node.properties'])
   })
 
-  it('fails on what is no attribute, names it and writes nothing', async () => {
+  it('fails on an invalid attribute, names it and writes nothing', async () => {
     const file = join(folder, 'node.properties')
     const { code, stderr } = await run('generate-metadata', '--file', file, '--attributes', 'foo')
     expect([code, stderr]).toEqual([1, expect.stringContaining('foo')])
@@ -83,7 +83,7 @@ describe('generate-metadata', () => {
 })
 
 describe('startup-probe', () => {
-  it('fails with one line where there is no such cluster, and loads the command line only', async () => {
+  it('fails with one line without a cluster, and loads the command line only', async () => {
     const { code, stdout, stderr, foreign } = await run('startup-probe', '--timeout', '60')
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/^dynatrace-operator: kubernetes\.default\.svc could not be resolved: .*$/)

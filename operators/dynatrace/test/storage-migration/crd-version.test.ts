@@ -40,7 +40,7 @@ describe('the check of the CRD before a reconcile', () => {
     expect(recorded).toEqual([])
   })
 
-  it('reports one of another release and goes on', async () => {
+  it('reports one of another release and continues', async () => {
     await label('1.7.0')
     await new CrdVersionCheck({ crd: CRD, version: '1.8.1' }).run(object, request())
     expect(recorded).toMatchObject([{ type: 'Warning', reason: 'CRDVersionMismatch' }])
@@ -59,7 +59,7 @@ describe('the check of the CRD before a reconcile', () => {
     await expect(check.run(object, request())).rejects.toMatchObject({ code: 'CRD_VERSION_UNKNOWN' })
   })
 
-  it('believes what it read for five minutes', async () => {
+  it('caches what it read for five minutes', async () => {
     const check = new CrdVersionCheck({ crd: CRD, version: '1.8.1' })
     await label('1.8.1')
     await check.run(object, request())

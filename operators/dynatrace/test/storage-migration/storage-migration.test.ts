@@ -26,7 +26,7 @@ const { name: CRD } = DynaKubeCrd
 let cluster: EmbeddedCluster
 let client: KubeClient
 let writes: string[]
-/** Lets a write fail: answers with the status of the failure. */
+/** Makes a write fail: returns the status of the failure. */
 let refuse: (request: TransportRequest) => number | undefined
 const tenant = () => ({ client, logger: silentLogger, signal: AbortSignal.timeout(60_000) })
 
@@ -151,7 +151,7 @@ describe('a migration', () => {
     expect(await storedVersions()).toEqual(['v1beta6'])
   })
 
-  it('gives up on a CRD that changes all the time', async () => {
+  it('fails for a CRD that changes all the time', async () => {
     await upgraded()
     refuse = ({ path }) => (path.includes('/status') ? 409 : undefined)
     await expect(migrateStorage(NAMESPACE, tenant())).rejects.toThrow(/could not be written/)

@@ -1,4 +1,4 @@
-/** A cluster in process with both CRDs, whose conversion webhook answers in process too. */
+/** A cluster in process with both CRDs, whose conversion webhook responds in process too. */
 import type { CrdManifest } from '@reeve/crd'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
@@ -21,11 +21,11 @@ export interface ClusterWithCrds {
   stop(): Promise<void>
 }
 
-/** The answer to a request that changes nothing. */
+/** The response to a request that changes nothing. */
 export interface DryRun {
   readonly status: number
   readonly message: string
-  /** Named in the warnings of the answer. */
+  /** Named in the warnings of the response. */
   readonly unknownFields: readonly string[]
 }
 
@@ -73,7 +73,7 @@ function asDefinition(manifest: CrdManifest): CustomResourceDefinition {
   return manifest as unknown as CustomResourceDefinition
 }
 
-/** From `299 - "unknown field \"spec.colour\""`, with whatever else there is. */
+/** From `299 - "unknown field \"spec.colour\""`, with anything else. */
 function unknownFieldsIn(warnings: string): readonly string[] {
   return [...warnings.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].flatMap(([, quoted = '']) => {
     const [, field] = /^unknown field "(.*)"$/s.exec(quoted.replaceAll(/\\(.)/gs, '$1')) ?? []

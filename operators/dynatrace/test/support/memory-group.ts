@@ -29,7 +29,7 @@ export class MemoryGroup implements AsyncDisposable {
 
   /** Why no group can be made on this machine; `undefined` when one can. */
   static async obstacle(): Promise<string | undefined> {
-    if (process.getuid?.() !== 0) return 'a memory cgroup can only be made by root'
+    if (process.getuid?.() !== 0) return 'a memory cgroup can only be created by root'
     return (await usable()) === undefined ? `no writable memory cgroup below ${ROOT}` : undefined
   }
 
@@ -70,7 +70,7 @@ export class MemoryGroup implements AsyncDisposable {
 async function usable(): Promise<Generation | undefined> {
   for (const generation of GENERATIONS) {
     const { root, limit } = generation
-    // The root group of the second generation has no limit of its own; its children have one if memory is delegated.
+    // The root group of the second generation has no limit; its children have one if memory is delegated.
     const probe = generation.root === ROOT ? 'cgroup.subtree_control' : limit
     const content = await readFile(join(root, probe), 'utf8').catch(() => undefined)
     const isControlled = content !== undefined && (generation.root !== ROOT || content.includes('memory'))

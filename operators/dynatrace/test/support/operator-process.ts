@@ -1,4 +1,4 @@
-/** A subcommand of the operator as a process of its own, started as the chart starts it. */
+/** A subcommand of the operator as a process, started as in the chart. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -88,6 +88,6 @@ export async function freePorts(count: number): Promise<readonly number[]> {
   return ports
 }
 
-/** What a server on this machine answers a GET with. */
+/** The response of a local server to a GET. */
 export const httpStatus = async (port: number, path: string): Promise<number> =>
   (await fetch(`http://127.0.0.1:${port}${path}`)).status

@@ -1,8 +1,8 @@
-/** How tests wait for a look of the operator that knows what they have just done. */
+/** Waits for a reconcile that sees what a test has just done. */
 import { type Clock, sleep } from '@reeve/kube'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
 
-/** Where looks are recorded, and the clock that tells when they began. */
+/** The records of reconciles, and the clock of their start times. */
 export interface Looks {
   readonly records: readonly ReconcileRecord[]
   readonly clock: Clock
@@ -10,7 +10,7 @@ export interface Looks {
 }
 
 /**
- * Causes a look and waits for one that began after this call. A look that was under way is not taken for it: it knows
+ * Causes a reconcile and waits for one that began after this call. One that was in progress does not count: it knows
  * nothing of what the test did before.
  */
 export async function reconcileAfter(
@@ -20,13 +20,13 @@ export async function reconcileAfter(
   cause: () => Promise<unknown>,
 ): Promise<ReconcileRecord> {
   const before = records.length
-  // Beginnings are told in whole milliseconds: one of this very millisecond may lie before the call.
+  // Start times are whole milliseconds: one of this millisecond may be before the call.
   const sinceMs = clock.now() + 1
   while (clock.now() < sinceMs) await sleep(1)
   await cause()
   const found = () => records.slice(before).find((record) => record.startedMs >= sinceMs && isMeant(record))
-  await until(`a look at ${what}`, () => found() !== undefined)
+  await until(`a reconcile of ${what}`, () => found() !== undefined)
   const record = found()
-  if (record === undefined) throw new Error(`the record of ${what} is gone`)
+  if (record === undefined) throw new Error(`the record of ${what} is missing`)
   return record
 }

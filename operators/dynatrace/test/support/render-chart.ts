@@ -9,7 +9,7 @@ import { parseAllDocuments } from 'yaml'
 /** The folder of the chart. */
 export const CHART = fileURLToPath(new URL('../../chart', import.meta.url))
 
-/** Absent where helm is neither carried by npm nor on PATH. */
+/** Absent without helm. */
 export const helmPath = await findClientBinary('helm')
 
 /** The objects of the chart with these values, such as `webhook.highAvailability=false`. Rejects with what helm says. */

@@ -4,7 +4,7 @@ import { sleep } from '@reeve/kube'
 /** Longer than a loaded machine needs. */
 export const PATIENCE_MS = 120_000
 
-/** Looks until the condition holds; fails by saying what it waited for. */
+/** Polls until the condition holds; fails with what it waited for. */
 export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = AbortSignal.timeout(PATIENCE_MS)
   while (!(await condition())) {

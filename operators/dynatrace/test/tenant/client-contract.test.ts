@@ -33,7 +33,7 @@ beforeEach(() => {
   tenant.simulator.clearCalls()
 })
 
-// One client for nearly all: failures of one call must not spoil the connections of the next.
+// One client for nearly all: failures of one call must not break the connections of the next.
 const context = (own?: TenantClient) => ({
   client: own ?? client,
   apiToken: tenant.token('apiToken'),
@@ -110,7 +110,7 @@ describe('downloads', () => {
     })
   })
 
-  it('go on where the connection broke', async () => {
+  it('resume where the connection was closed', async () => {
     const file = join(scratch.path, 'resumed.zip')
     const whole = await client.installers.download(codeModules('x64'), TENANT_DEFAULTS.agentVersion, file)
     tenant.simulator.clearCalls()
@@ -122,7 +122,7 @@ describe('downloads', () => {
     expect(calls[1]?.headers.range).toMatch(/^bytes=\d+-$/)
   })
 
-  it('name what can be had when the version cannot', async () => {
+  it('list the available versions if the version does not exist', async () => {
     const file = join(scratch.path, 'missing.zip')
     await expect(client.installers.download(codeModules('x64'), '9.9.9.9-9', file)).rejects.toThrow(
       /agent download: 404 There is no agent/,
@@ -164,7 +164,7 @@ describe.each(EVERY_CALL)('$operation', ({ operation, isRepeatable, toleratesSil
     await expect(run(context())).rejects.toMatchObject({ code: 'ENVIRONMENT_API', server: { code: 403 } })
   })
 
-  it('comes back as late as a busy tenant asks', async () => {
+  it('retries when a busy tenant asks for it', async () => {
     add({ kind: 'rate-limit', retryAfterSeconds: 1, times: 1 })
     const clock = new ImpatientClock()
     await run(context(tenant.client({ clock })))
@@ -172,7 +172,7 @@ describe.each(EVERY_CALL)('$operation', ({ operation, isRepeatable, toleratesSil
     expect(tenant.received().filter((name) => name === operation).length).toBeGreaterThanOrEqual(2)
   })
 
-  it('reports what a busy tenant asks when that is too long', async () => {
+  it('reports the retry time of a busy tenant if it is too long', async () => {
     add({ kind: 'rate-limit', retryAfterSeconds: 600 })
     await expect(run(context())).rejects.toMatchObject({ status: 429, retryAfterMs: 600_000 })
   })
@@ -189,7 +189,7 @@ describe.each(EVERY_CALL)('$operation', ({ operation, isRepeatable, toleratesSil
     expect(tenant.received().filter((name) => name === operation)).toHaveLength(1)
   })
 
-  it('shows the page of a proxy that answers in its place', async () => {
+  it('shows the page of a proxy that responds in its place', async () => {
     const headers = { 'x-forwarded-for': 'proxy-7' }
     add({ kind: 'status', status: 502, body: 'html', headers })
     await expect(run(context())).rejects.toMatchObject({
@@ -221,7 +221,7 @@ describe.each(EVERY_CALL)('$operation', ({ operation, isRepeatable, toleratesSil
     await expect(outcome).rejects.toBe(reason)
   })
 
-  it.skipIf(['agent-download', 'events'].includes(operation))('says so when the answer is no JSON', async () => {
+  it.skipIf(['agent-download', 'events'].includes(operation))('reports a response that is not JSON', async () => {
     add({ kind: 'malformed-json' })
     await expect(run(context())).rejects.toMatchObject({ code: 'ENVIRONMENT_BAD_RESPONSE' })
   })

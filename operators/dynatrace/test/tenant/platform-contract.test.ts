@@ -79,7 +79,7 @@ describe('access tokens', () => {
     }
   })
 
-  it('are asked for with credentials in the body when a header is refused', async () => {
+  it('are requested with credentials in the body when a header is rejected', async () => {
     const { client, sender } = scripted([{ status: 401, body: '{"error":"invalid_client"}' }, token(), list()])
     await client.edgeConnects.findByName('office')
     const form = new URLSearchParams(String(sender.requests[1]?.body))
@@ -106,7 +106,7 @@ describe('access tokens', () => {
       { access_token: 'x', error: 'invalid_scope', error_description: 'no sécret-value' },
       /invalid_scope no \[redacted\]/,
     ],
-  ])('that are none are an error, also with status 200', async (body, problem) => {
+  ])('that are invalid are an error, also with status 200', async (body, problem) => {
     const { client } = scripted([{ status: 200, body: JSON.stringify(body) }])
     await expect(client.edgeConnects.findByName('office')).rejects.toThrow(problem)
   })
@@ -133,7 +133,7 @@ describe('bodies and statuses', () => {
     })
   })
 
-  it('without credentials are no success', async () => {
+  it('without credentials are an error', async () => {
     const { client } = scripted([token(), { status: 200, body: JSON.stringify({ ...created, oauthClientSecret: '' }) }])
     await expect(client.edgeConnects.create(REQUEST)).rejects.toThrow(/oauthClientSecret/)
   })

@@ -1,4 +1,4 @@
-/** A whole run, with everything that can go wrong, and not one secret in its logs, errors, metrics and reports. */
+/** A whole run with all faults, and not one secret in its logs, errors, metrics and reports. */
 import { inspect } from 'node:util'
 import { scratchFolder } from '@reeve/archives/testing'
 import { createRegistryClient, parseDockerConfig } from '@reeve/oci'
@@ -88,7 +88,7 @@ it('shows no secret anywhere', async () => {
     simulator.faults.clear()
   }
 
-  // Everything an error holds, private parts of its causes included, in every form in which it might be printed.
+  // Everything an error contains, private parts of its causes included, in every form in which it might be printed.
   const seen = [
     ...errors.map((error) => inspect(error, { depth: 20, showHidden: true })),
     ...errors.map((error) => JSON.stringify(error)),

@@ -44,7 +44,7 @@ describe('a proxy', () => {
     })
     expect(String(error)).toContain(`the proxy ${proxy.address} rejected the tunnel to ${HOST}:`)
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('wrong-password')
-    // It is not asked again: proxies lock accounts that fail too often.
+    // It is not called again: proxies lock accounts that fail too often.
     expect(proxy.seen).toHaveLength(1)
   })
 
@@ -130,14 +130,14 @@ describe('certificates', () => {
   })
 })
 
-it('fails with a clear error when nobody listens', async () => {
+it('fails with a clear error when nothing listens', async () => {
   await using tenant = await simulated()
   const client = tenant.client()
   await tenant.simulator.close()
   await expect(client.versions.latestGateway()).rejects.toMatchObject({ code: 'HTTP_CONNECTION', phase: 'connect' })
 })
 
-it('sends nothing any more once it is closed', async () => {
+it('sends nothing once it is closed', async () => {
   await using tenant = await simulated()
   const client = tenant.client()
   await client.versions.latestGateway()

@@ -48,7 +48,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     expect(rendered?.webhooks).toEqual(mutatingConfiguration(service).webhooks)
   })
 
-  it('lets pods and namespaces pass without the webhook, or not, and waits for as long as is said', async () => {
+  it('has the configured failure policy and timeout for pods and namespaces', async () => {
     const settings = async (...values: string[]) => {
       const rendered = find(await render(...values), 'MutatingWebhookConfiguration', WEBHOOK_NAME)
       // Webhook configurations have webhooks.
@@ -102,7 +102,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     expect(pod).not.toHaveProperty('hostNetwork')
   })
 
-  it('tells the server its ports and what was installed', async () => {
+  it('passes ports and installed modules to the server', async () => {
     const { container, env } = webhookOf(
       await render('webhook.ports.server=9443', 'webhook.ports.metrics=9383', 'csidriver.enabled=false'),
     )
@@ -170,7 +170,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     expect(webhookOf(await render()).env).not.toHaveProperty('LOG_LEVEL')
   })
 
-  it('mounts a certificate of cert-manager instead, and asks it to be trusted', async () => {
+  it('mounts a certificate of cert-manager instead, and has it trusted', async () => {
     const objects = await renderWithCrds('webhook.certificateSecretName=tls')
     const { env, pod } = webhookOf(objects)
     expect(env.WEBHOOK_CERTIFICATES).toBe('provided')

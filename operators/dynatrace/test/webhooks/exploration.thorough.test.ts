@@ -15,7 +15,7 @@ const scenario = exploration.scenario as Scenario
 /** Two points of each; `npm run explore -- --operator dynatrace-injection` tries them all. */
 const PATTERNS: readonly PatternReference[] = ['T0', 'T1', 'T3', 'T6', 'T9', 'T11']
 
-it('pods are admitted, and namespaces and their Secrets come and go, whatever happens to the operator', async () => {
+it('pods are admitted, and namespaces and their Secrets are created and deleted, whatever happens to the operator', async () => {
   const report = await explore(operator, scenario, { patterns: PATTERNS, budget: 2, maxPoints: 2 })
   expect(report.divergences.map((divergence) => divergenceText(divergence, operator.name))).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** The webhook for pods between an API server and what goes wrong there: every pod is admitted, and the reason is found. */
+/** The webhook for pods under failures of the API server: every pod is admitted, and the reason is reported. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -115,7 +115,7 @@ it.each([
   })
 })
 
-it('a pod that nobody asked to inject is no failure where the Operator Lifecycle Manager sends all pods', async () => {
+it('a pod without injection is not a failure where the Operator Lifecycle Manager sends all pods', async () => {
   const { status } = await admit('plain', pod(), router({ isManagedByOlm: true }))
   expect(status?.message).toContain('injection is not required')
   expect(await counted('failed')).toBeUndefined()
@@ -129,7 +129,7 @@ it('an API server that does not respond delays a pod, and does not keep it', asy
   expect(status?.message).toContain('did not decide within 50 ms')
 })
 
-it('nulls of a request are no obstacle, and the patch puts lists in their place', async () => {
+it('nulls of a request are handled, and the patch replaces them by lists', async () => {
   const { patch = '' } = await admit('shop', pod())
   const operations = JSON.parse(Buffer.from(patch, 'base64').toString()) as readonly { op: string; path: string }[]
   expect(operations.filter(({ op }) => op !== 'add')).toEqual([])
@@ -146,7 +146,7 @@ it('many first pods of a namespace share one copy of the Secret', async () => {
   expect(items.map(({ metadata }) => metadata.name)).toEqual(['dynatrace-bootstrapper-config'])
 })
 
-it('pods of one Deployment look its owners up once, until a while later', async () => {
+it('pods of one Deployment look its owners up once, until the cache expires', async () => {
   const metadata = { namespace: 'shop', name: 'web' }
   const spec = {
     replicas: 0,
@@ -180,7 +180,7 @@ it('pods of one Deployment look its owners up once, until a while later', async 
   expect(Buffer.from(patch, 'base64').toString()).toContain('--attribute=k8s.workload.kind=deployment')
 })
 
-it('a Deployment that something unknown owns is the workload, and the owner is not asked for', async () => {
+it('a Deployment with an owner of unknown kind is the workload, and the owner is not read', async () => {
   const robot = { apiVersion: 'example.com/v1', kind: 'Robot', name: 'r', uid: 'r', controller: true }
   const template = { metadata: { labels: { app: 'arm' } }, spec: { containers: [{ name: 'a', image: 'a' }] } }
   const { metadata } = await client.create(Deployments, {

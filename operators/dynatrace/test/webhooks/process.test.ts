@@ -1,4 +1,4 @@
-/** `dynatrace-operator webhook-server` as a process of its own, started as the chart starts it. */
+/** `dynatrace-operator webhook-server` as a process, started as in the chart. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
@@ -112,7 +112,7 @@ function review(object: object) {
 const PATH = validationPath('v1beta6', 'DynaKube')
 
 describe('the process', () => {
-  it('is alive but not ready until its certificate comes, then serves, and stops when told to', async () => {
+  it('is alive but not ready until it has a certificate, then serves, and stops when asked to', async () => {
     const { child, webhook, health, metrics } = await start()
     await child.until('life', async () => (await httpStatus(health, '/livez')) === 200)
     expect(await httpStatus(health, '/readyz')).toBe(503)
@@ -143,7 +143,7 @@ describe('the process', () => {
     expect(child.log).toContain('dynatrace-operator')
   })
 
-  it('keeps secrets out of its log and its answers', async () => {
+  it('keeps secrets out of its log and its responses', async () => {
     const { child, webhook, health } = await start()
     const ca = await storeCertificates()
     const proxy = Buffer.from("http://user:hunter'2@host:3128").toString('base64')
@@ -168,18 +168,18 @@ describe('the process', () => {
     expect(await child.end('SIGTERM')).toBe(0)
     const said = [child.log, ...answers.map(({ text: answer }) => answer)].join('\n')
     expect(said).not.toMatch(/hunter|PRIVATE KEY/)
-    // The log has been looked at, not an empty text.
+    // The log is not empty.
     expect(child.log).toContain('denied a resource')
   })
 
-  it('fails at once, and says why, when it cannot know where its certificate is', async () => {
+  it('fails immediately, with the reason, when it cannot know where its certificate is', async () => {
     const { child } = await start({ POD_NAMESPACE: '' })
     await child.until('its end', () => child.exitCode !== null)
     expect(child.exitCode).toBe(1)
     expect(child.log).toContain('POD_NAMESPACE is not set')
   })
 
-  it('takes a certificate that somebody else mounted, and leaves the Secret alone', async () => {
+  it('uses a certificate that is mounted by another tool, and does not change the Secret', async () => {
     const { mkdir, writeFile } = await import('node:fs/promises')
     const data = await certificates()
     await mkdir(join(folder, 'certs'))
@@ -204,7 +204,7 @@ describe('the process', () => {
 
   it.each([
     ['does not find its own pod', { POD_NAME: 'webhook-9' }, /webhook-9.* not found/],
-    ['is not told its own pod', { POD_NAME: '' }, /POD_NAME is not set/],
+    ['does not know its own pod', { POD_NAME: '' }, /POD_NAME is not set/],
     ['finds a pod without a container webhook', { POD_NAME: 'other' }, /does not have a container webhook/],
   ])('ends when it %s: it would not know the image of init containers', async (_, env, message) => {
     await createOwnPod('other', {}, 'app')
@@ -214,7 +214,7 @@ describe('the process', () => {
     expect(child.log).toMatch(message)
   })
 
-  it('ends beside the former OneAgent operator, and says so in an event on its pod', async () => {
+  it('ends beside the former OneAgent operator, and reports it in an event on its pod', async () => {
     const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
     await client.create(CustomResourceDefinitions, {
       apiVersion: 'apiextensions.k8s.io/v1',

@@ -1,4 +1,4 @@
-/** The webhook server on whichever cluster the run is for: one stage for all, because the CRDs are one for the cluster. */
+/** The webhook server on the embedded or a real cluster: one stage for all, because the CRDs are one for the cluster. */
 import { afterAll, beforeAll } from 'vitest'
 import { setWebhookStage, type WebhookStage } from '../support/webhook-stage.ts'
 import { admissionSuite } from './suites/admission.ts'

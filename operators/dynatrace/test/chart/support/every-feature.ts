@@ -1,4 +1,4 @@
-/** A DynaKube with everything that can be had at once, an EdgeConnect, and what both refer to. */
+/** A DynaKube with every feature that can be combined, an EdgeConnect, and what both refer to. */
 import { ConfigMaps, type KubeClient, Secrets } from '@reeve/kube'
 import { EXAMPLE_TEMPLATES } from '../../../src/api/testing/full-spec.ts'
 import { encodeSecret } from '../../../src/controllers/rendering/secret-data.ts'

@@ -1,7 +1,7 @@
-/** Finds rendered objects, and takes apart what tests ask about most. */
+/** Finds rendered objects, and their parts that tests use. */
 import type { Deployment, UnknownObject } from '@reeve/kube'
 
-/** A rule of a role, as it is rendered. */
+/** A rule of a role, as rendered. */
 export interface RenderedRule {
   readonly apiGroups?: readonly string[]
   readonly resources?: readonly string[]

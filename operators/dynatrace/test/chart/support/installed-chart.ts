@@ -32,11 +32,11 @@ export interface InstalledChart extends AsyncDisposable {
   readonly objects: readonly UnknownObject[]
   /** A client with the token of a ServiceAccount of the release. */
   connectAs(account: string, onRequest: (report: RequestReport) => void): Promise<KubeClient>
-  /** Looks until the condition holds; fails by saying what it waited for. */
+  /** Polls until the condition holds; fails with what it waited for. */
   until(what: string, condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
-/** Installs the chart with these values into a cluster of its own. Hooks are left out, as by an installation. */
+/** Installs the chart with these values into a new cluster. Hooks are left out, as by an installation. */
 export async function installChart(values: readonly string[] = []): Promise<InstalledChart> {
   const namespace = 'observability'
   const folder = await mkdtemp(join(tmpdir(), 'reeve-chart-'))
@@ -74,7 +74,7 @@ export async function installChart(values: readonly string[] = []): Promise<Inst
   }
 }
 
-/** Conversion as it is; validation is not what these tests are about. */
+/** Conversion is real; validation is not tested here. */
 function webhookRoutes(): ReadonlyMap<string, WebhookRoute> {
   const paths: string[] = []
   validatingConfiguration((path) => {

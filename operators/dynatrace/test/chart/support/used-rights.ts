@@ -28,7 +28,7 @@ export class UsedRights {
     return [...this.#refusals].sort()
   }
 
-  /** The rights of a role that nobody used. */
+  /** The rights of a role that were not used. */
   unused(objects: readonly UnknownObject[], kind: 'Role' | 'ClusterRole', name: string): readonly string[] {
     return grantedRights(objects, kind, name).filter((right) => !this.#used.has(`${kind} ${right}`))
   }

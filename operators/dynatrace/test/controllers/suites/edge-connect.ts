@@ -35,14 +35,14 @@ export function edgeConnectSuite(at: () => ControllersStage): void {
   }
 
   describe('an EdgeConnect', () => {
-    it('of the user runs without being made in the tenant', async () => {
+    it('of the user runs without being created in the tenant', async () => {
       await create('regular', {})
       await until('it to run', isRunning('regular'))
       expect((await read('regular')).metadata.finalizers ?? []).toEqual([])
       expect(known()).toEqual([])
     })
 
-    it('of the operator is made in the tenant and runs', async () => {
+    it('of the operator is created in the tenant and runs', async () => {
       const spec = { hostPatterns: ['*.internal.org'], kubernetesAutomation: { enabled: true } }
       await create('made', spec, { provisioner: true })
       await until('it to run', isRunning('made'))
@@ -52,7 +52,7 @@ export function edgeConnectSuite(at: () => ControllersStage): void {
       expect(await at().exists(Secrets, at().namespace, 'made-client')).toBe(true)
     })
 
-    it('is scaled without a word to the tenant', async () => {
+    it('is scaled without a request to the tenant', async () => {
       const { client, simulator } = at()
       simulator.clearCalls()
       await client.patch(EdgeConnects, key('made'), { type: 'merge', patch: { spec: { replicas: 2 } } })

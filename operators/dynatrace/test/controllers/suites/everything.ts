@@ -1,4 +1,4 @@
-/** A DynaKube that asks for everything, from its creation through changes to the quiet after them. */
+/** A DynaKube with every feature: created, changed, settled. */
 import { ConfigMaps, EndpointSlices, Namespaces, Pods, Secrets, StatefulSets } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import { EXAMPLE_TEMPLATES } from '../../../src/api/testing/full-spec.ts'
@@ -43,7 +43,7 @@ export function everythingSuite(at: () => ControllersStage): void {
 
   const names = async () => [...(await at().owned(uid)).keys()].sort()
 
-  /** Which objects are others than before, or new, or gone. */
+  /** Which objects were replaced, added or deleted. */
   async function changedBy(action: () => Promise<unknown>): Promise<readonly string[]> {
     const before = await at().owned(uid)
     await action()
@@ -147,7 +147,7 @@ export function everythingSuite(at: () => ControllersStage): void {
       await until('the ConfigMap', () => exists(ConfigMaps, namespace, 'full-deployment-metadata'))
     })
 
-    it('loses what is switched off and nothing else', async () => {
+    it('removes only what is disabled', async () => {
       const gone = ['extension', 'sql-ext', 'telemetry', 'otel', 'otlp', 'kspm', 'node-config']
       const kept = EVERYTHING.filter((name) => !gone.some((part) => name.includes(part)))
       await at().edit('full', { extensions: null, telemetryIngest: null, kspm: null })

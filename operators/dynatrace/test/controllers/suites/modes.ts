@@ -47,7 +47,7 @@ export function modesSuite(at: () => ControllersStage): void {
       }
     })
 
-    it('mounts the file system of the host in classic mode, and storage of its own in the others', async () => {
+    it('mounts the file system of the host in classic mode, and its own storage in the others', async () => {
       const volumes = async (name: string) => (await agents(name)).spec?.template.spec?.volumes ?? []
       const hasCsi = (all: Awaited<ReturnType<typeof volumes>>) => all.some(({ csi }) => csi != null)
       expect(hasCsi(await volumes('classic'))).toBe(false)
@@ -61,7 +61,7 @@ export function modesSuite(at: () => ControllersStage): void {
       expect(await exists(Secrets, team, FIXED_NAMES.bootstrapperConfig)).toBe(true)
     })
 
-    it('gives way to another one without a trace', async () => {
+    it('is replaced by another one completely', async () => {
       const { exists, namespace, client, placement } = at()
       await at().edit('pods', { oneAgent: { applicationMonitoring: null, hostMonitoring: placement } })
       await until('agents on nodes', () => exists(DaemonSets, namespace, 'pods-oneagent'))

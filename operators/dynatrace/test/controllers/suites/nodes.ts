@@ -1,4 +1,4 @@
-/** Nodes that go away, seen from the tenant. */
+/** Nodes that are removed, seen from the tenant. */
 import { ConfigMaps, Nodes } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import { NODE_CACHE } from '../../../src/controllers/nodes/node-table.ts'

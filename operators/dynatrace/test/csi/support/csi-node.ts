@@ -1,4 +1,4 @@
-/** A node with the driver: a mount namespace of its own, in which the driver runs as a process and can be killed. */
+/** A node with the driver: its own mount namespace, in which the driver runs as a process and can be killed. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ export function missingRights(): string | undefined {
   return process.getuid?.() === 0 ? undefined : 'needs root to mount file systems'
 }
 
-/** A volume as a pod asks for it. */
+/** A volume of a pod. */
 export interface PodVolume {
   readonly pod: string
   readonly namespace?: string
@@ -65,7 +65,7 @@ export async function csiNode(): Promise<CsiNode> {
   const drivers = new Set<Driver>()
   const prefix = ['nsenter', '--mount', `--target=${holder.pid}`]
   const inside = (command: readonly string[]) => [...prefix.slice(1), ...command]
-  // unshare replaces itself by the program once the namespace is there.
+  // unshare replaces itself by the program once the namespace exists.
   while ((await readFile(`/proc/${holder.pid}/comm`, 'utf8')).trim() !== 'sleep') await new Promise(setImmediate)
   const node: CsiNode = {
     data,

@@ -12,7 +12,7 @@ import {
 /** A kind that runs pods. */
 export type Workload = DaemonSet | Deployment | StatefulSet
 
-/** Defaults by the name of a field, wherever it stands: none of these fields means anything else elsewhere. */
+/** Defaults by the name of a field, at any path: these fields mean the same everywhere. */
 const ANYWHERE: JsonRecord = {
   terminationMessagePath: '/dev/termination-log',
   terminationMessagePolicy: 'File',
@@ -77,7 +77,7 @@ function podWithout(pod: PodSpec | undefined): JsonRecord {
 
 const containerWithout = (container: Container): JsonRecord => without(container, { resources: {} })
 
-/** Takes away what equals a default, member by member; a member of which nothing is left goes as a whole. */
+/** Removes what equals a default, member by member, and members that become empty. */
 function without(fields: object, defaults: JsonRecord): JsonRecord {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => {

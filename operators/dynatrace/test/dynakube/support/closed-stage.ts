@@ -12,7 +12,7 @@ import type { SimulatedTenants } from '../../../src/tenant/simulator/index.ts'
 
 export { NAMESPACE }
 
-/** How long nothing may be written before all counts as quiet. */
+/** How long nothing may be written before the stage counts as settled. */
 const QUIET_MS = 2_000
 const PATIENCE_MS = 30 * 60_000
 
@@ -56,7 +56,7 @@ export class ClosedStage implements AsyncDisposable {
   }
 
   get simulator(): SimulatedTenants {
-    // It was made by the operator of this stage.
+    // The operator of this stage created it.
     return (this.world.outsideWorld as TenantWorld).simulator
   }
 
@@ -87,13 +87,13 @@ export class ClosedStage implements AsyncDisposable {
     this.world.start(this.#operator)
   }
 
-  /** Ends the operator in the middle of whatever it does. */
+  /** Kills the operator in the middle of its work. */
   kill(): void {
     for (const instance of this.world.running) instance.kill()
   }
 
   /**
-   * Kills the operator as soon as the server has carried out its next write, before it hears of that. Writes that
+   * Kills the operator as soon as the server has processed its next write, before the response. Writes that
    * change nothing do not count: a new operator applies some objects once to learn how the server rewrites them.
    */
   killAfterNextWrite(): void {
@@ -118,7 +118,7 @@ export class ClosedStage implements AsyncDisposable {
     })
   }
 
-  /** Nothing is killed any more. */
+  /** Stops killing. */
   spare(): void {
     this.world.disturb({})
   }
@@ -173,17 +173,17 @@ export class ClosedStage implements AsyncDisposable {
     return (await this.read()).status?.conditions?.find((one) => one.type === type)
   }
 
-  /** Lets time pass until something is as it should be. */
+  /** Advances the clock until a condition holds. */
   until(condition: () => Promise<boolean>): Promise<void> {
     return this.world.clock.runUntil(condition, { maxMs: PATIENCE_MS })
   }
 
-  /** Lets time pass until the phase is the one that is given. */
+  /** Advances the clock until the phase is reached. */
   untilPhase(phase: 'Running' | 'Deploying' | 'Error'): Promise<void> {
     return this.until(async () => (await this.read()).status?.phase === phase)
   }
 
-  /** Lets time pass until nothing is written any more. */
+  /** Advances the clock until nothing is written anymore. */
   async settle(): Promise<void> {
     for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += QUIET_MS) {
       const before = this.world.log.managedWrites.length

@@ -17,7 +17,7 @@ const HISTORY = new Set([
   'reeve.dev/created-from',
   'deployment.kubernetes.io/revision',
   'deprecated.daemonset.template.generation',
-  // Written on namespaces for the webhook, which takes it away again; it stays where none runs.
+  // Written on namespaces for the webhook, which removes it; it stays where none runs.
   'dynatrace.com/updated-via-operator',
 ])
 
@@ -64,7 +64,7 @@ function withoutAddresses({ clusterIP: _, clusterIPs: __, ...spec }: Plain): Pla
 /** Members of the status that outlive what they were for. */
 const STICKY = ['kubernetesClusterMEID', 'kubernetesClusterName', 'updatedTimestamp', 'phase']
 
-/** Conditions that are looked at only when the tenant is asked again, or never go. */
+/** Conditions that change only when the tenant is called again, or are never removed. */
 const STICKY_CONDITIONS = new Set(['MonitoredEntity', 'ApiTokenSettingsRead', 'ApiTokenSettingsWrite'])
 
 /** What the status says about features: which parts it has, and which conditions with which status. */

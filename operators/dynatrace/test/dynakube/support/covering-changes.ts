@@ -2,7 +2,7 @@
 import { seededRandom } from '@reeve/runtime/testing'
 import { FEATURE_NAMES, type Feature, isAdmitted, MODE_NAMES, type Mode, specWith } from './features.ts'
 
-/** What a DynaKube asks for. */
+/** The features of a DynaKube. */
 export interface Choice {
   readonly mode: Mode
   readonly features: ReadonlySet<Feature>
@@ -14,18 +14,18 @@ export interface CoveringChange {
   readonly to: Choice
 }
 
-/** How many are looked at before the best one is taken. */
+/** How many candidates are compared. */
 const CANDIDATES = 24
 
 /**
  * Changes such that each feature is switched in, from or to each mode, and while each other one is on and while it is off, and
- * such that each mode becomes each other one. Only what admission lets pass; greedy, and always the same.
+ * such that each mode becomes each other one. Only specs that admission accepts; greedy and deterministic.
  */
 export async function coveringChanges(): Promise<readonly CoveringChange[]> {
   const random = seededRandom(4)
   const open = new Set(EVERY_MEETING)
   const changes: CoveringChange[] = []
-  // The end is a handful of meetings that admission refuses: ten looks without a new one are enough to know.
+  // The last few pairs are rejected by admission: ten attempts without a new one are enough.
   for (let idle = 0; open.size > 0 && idle < 10; ) {
     const [best] = Array.from({ length: CANDIDATES }, () => randomChange(random))
       .map((change) => ({ change, fresh: meetingsIn(change).filter((meeting) => open.has(meeting)) }))
@@ -79,7 +79,7 @@ function randomChange(random: () => number): CoveringChange {
   }
 }
 
-/** Admission refuses KSPM without what it looks at; most that is made up would fail by that. */
+/** Admission rejects KSPM without cluster monitoring; most generated specs would fail by that. */
 function completed(features: readonly Feature[]): ReadonlySet<Feature> {
   return new Set(features.includes('kspm') ? [...features, 'kubernetes-monitoring'] : features)
 }

@@ -1,4 +1,4 @@
-/** Everything that a DynaKube can ask for, as parts that can be put together. */
+/** All features of a DynaKube, as parts that can be combined. */
 import { IgnoredNamespacePatterns } from '../../../src/api/ignored-namespaces.ts'
 import type { DynaKube, DynaKubeSpec } from '../../../src/api/latest.ts'
 import { DYNAKUBE_RULES } from '../../../src/api/validation/dynakube-rules.ts'
@@ -89,7 +89,7 @@ export function specWith(mode: Mode, features: Iterable<Feature>): Partial<DynaK
   return parts.reduce<Part>(joined, IMAGES)
 }
 
-/** Whether admission lets a spec pass. */
+/** Whether admission accepts a spec. */
 export async function isAdmitted(spec: Partial<DynaKubeSpec>): Promise<boolean> {
   const dynakube: DynaKube = {
     apiVersion: 'dynatrace.com/v1beta6',

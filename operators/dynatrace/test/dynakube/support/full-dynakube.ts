@@ -24,5 +24,5 @@ export const FULL_WITH_CERTIFICATES = specWith('cloudNativeFullStack', [
   "an extension controller's certificate",
 ])
 
-/** Agents on hosts, and nothing else. */
+/** Only agents on hosts. */
 export const HOSTS_ONLY = specWith('hostMonitoring', [])

@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts'
 
 const nameOf = ({ plural, group }: (typeof ISTIO_KINDS)[number]): string => `${plural}.${group}`
 
-/** A CRD that keeps everything in its spec, and checks what goes wrong first. */
+/** A CRD that keeps everything in its spec, and checks common mistakes. */
 function definition(kind: (typeof ISTIO_KINDS)[number]): CustomResourceDefinition {
   const hosts = { type: 'array', items: { type: 'string' } }
   const spec = {
@@ -40,7 +40,7 @@ function definition(kind: (typeof ISTIO_KINDS)[number]): CustomResourceDefinitio
   }
 }
 
-/** Installs Istio's kinds unless they are there. */
+/** Installs Istio's kinds unless they exist. */
 export async function installIstio(client: KubeClient): Promise<void> {
   for (const kind of ISTIO_KINDS) {
     await client.create(CustomResourceDefinitions, definition(kind)).catch((error: unknown) => {
@@ -53,7 +53,7 @@ export async function installIstio(client: KubeClient): Promise<void> {
   }
 }
 
-/** Takes Istio's kinds away, with everything of them. */
+/** Removes Istio's kinds with all objects. */
 export async function uninstallIstio(client: KubeClient): Promise<void> {
   for (const kind of ISTIO_KINDS) {
     await client.delete(CustomResourceDefinitions, { name: nameOf(kind) }).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** What tests often want to know of a stage. */
+/** Common queries of tests. */
 import { isNotFound, type KubeObject, type ObjectKey, type Resource, Secrets, type Stored } from '@reeve/kube'
 import { decodeSecret } from '../../../src/controllers/rendering/secret-data.ts'
 import type { ReceivedCall } from '../../../src/tenant/simulator/index.ts'
@@ -7,7 +7,7 @@ import { NAMESPACE, type Stage } from './stage.ts'
 /** An object in the namespace of the operator. */
 export const key = (name: string): ObjectKey => ({ namespace: NAMESPACE, name })
 
-/** On DynaKubes whose gateways shall do without a certificate of the operator: making a key takes seconds. */
+/** On DynaKubes whose gateways need no certificate of the operator: generating a key takes seconds. */
 export const WITHOUT_KEY = { 'feature.dynatrace.com/automatic-tls-certificate': 'false' } as const
 
 /** Waits until a DynaKube has been worked on without an error. */
@@ -17,7 +17,7 @@ export const settled = (stage: Stage, name: string): Promise<void> =>
     return status?.phase !== undefined && status.phase !== 'Error'
   })
 
-/** Waits until everything a DynaKube asked for is up: from then on nothing changes by itself. */
+/** Waits until all objects of a DynaKube are ready: then nothing changes anymore. */
 export const running = (stage: Stage, name: string): Promise<void> =>
   stage.until(`${name} to run`, async () => (await stage.read(name)).status?.phase === 'Running')
 
@@ -33,7 +33,7 @@ export const callsOf = (stage: Stage, tenant: string): readonly ReceivedCall[] =
 export const operations = (stage: Stage, tenant: string): readonly string[] =>
   callsOf(stage, tenant).map(({ operation }) => operation)
 
-/** An object, or `undefined` when it is not there. */
+/** An object, or `undefined` if it does not exist. */
 export async function find<T extends KubeObject>(
   { client }: Stage,
   resource: Resource<T>,
@@ -47,7 +47,7 @@ export async function find<T extends KubeObject>(
   }
 }
 
-/** The data of a Secret, or `undefined` when it is not there. */
+/** The data of a Secret, or `undefined` if it does not exist. */
 export async function secretData(stage: Stage, name: string): Promise<Readonly<Record<string, string>> | undefined> {
   const secret = await find(stage, Secrets, name)
   return secret && decodeSecret(secret.data)

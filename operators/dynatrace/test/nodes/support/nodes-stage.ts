@@ -46,7 +46,7 @@ export interface NodesStage extends AsyncDisposable {
   readonly simulator: TenantSimulator
   readonly records: readonly ReconcileRecord[]
   readonly nowMs: () => number
-  /** Starts the controller; answers with what stops it. */
+  /** Starts the controller; returns the function that stops it. */
   start(options?: Partial<NodesOptions>): () => Promise<void>
   /** Adds nodes to the cluster. */
   addNodes(...names: readonly string[]): Promise<void>
@@ -110,7 +110,7 @@ export async function setNodesStage(): Promise<NodesStage> {
       })
       cache = own.cache
       const running = manager.run(stop.signal)
-      // Awaited by whoever stops it; until then it must not be unhandled.
+      // Awaited when it is stopped; until then it must not be unhandled.
       running.catch(() => undefined)
       const end = async () => {
         stops.delete(end)

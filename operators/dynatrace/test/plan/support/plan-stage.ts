@@ -34,7 +34,7 @@ export const idOf = ({ kind, namespace = '', name }: { kind: string; namespace?:
 /** What makes a plan incomplete. */
 export const errorsOf = ({ findings }: Plan) => findings.filter(({ severity }) => severity === 'error')
 
-/** An object as a plan would show it; nothing for one that is not there. */
+/** An object as a plan would show it; undefined for a missing one. */
 export const shown = (object: KubeObject = { apiVersion: '', kind: 'gone', metadata: {} }) =>
   Object.fromEntries(Object.entries(essence(object)).map(([name, value]) => [name, conceal(object.kind, name, value)]))
 
@@ -99,7 +99,7 @@ export class PlanStage implements AsyncDisposable {
     return plan
   }
 
-  /** Creates a DynaKube and lets the operator work. */
+  /** Creates a DynaKube and waits for the operator. */
   async apply(name: string, spec: Partial<DynaKubeSpec>, annotations: Readonly<Record<string, string>> = {}) {
     const { stage } = this
     await stage.create(name, spec, annotations)
@@ -109,7 +109,7 @@ export class PlanStage implements AsyncDisposable {
     await this.settled(name)
   }
 
-  /** Waits until the operator has looked at a DynaKube and found nothing to do. */
+  /** Waits until the operator has reconciled a DynaKube and found nothing to do. */
   async settled(name: string): Promise<void> {
     const { stage } = this
     const before = stage.records.length

@@ -18,7 +18,7 @@ export interface CallContext {
 export interface EveryCall {
   readonly operation: string
   readonly isRepeatable: boolean
-  /** Whether the client has an answer of its own for silence. */
+  /** Whether the client handles a missing response itself. */
   readonly toleratesSilence?: boolean
   run(context: CallContext): Promise<unknown>
 }

@@ -1,4 +1,4 @@
-/** A real forward proxy: tunnels by CONNECT, plain http by absolute address, with a password and names of its own. */
+/** A real forward proxy: tunnels by CONNECT, plain http by absolute address, with a password and its own names. */
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -13,7 +13,7 @@ export interface ForwardProxy extends AsyncDisposable {
 
 /** Options of {@link startForwardProxy}. */
 export interface ForwardProxyOptions {
-  /** `user:password` that it wants. @default it is open to everybody */
+  /** `user:password` that it requires. @default none */
   readonly account?: string
   /** Where names lead, by name; other names are refused. */
   readonly names: Readonly<Record<string, string>>
@@ -70,7 +70,7 @@ export async function startForwardProxy({ account, names, misbehave }: ForwardPr
       client.pipe(onward)
     })
     sockets.add(onward)
-    // Either end going away takes the other one along; the client reports what it means to it.
+    // When either end closes, the other one is closed, too; the client reports the failure.
     onward.on('error', () => client.destroy())
     client.on('error', () => onward.destroy())
     return undefined

@@ -1,4 +1,4 @@
-/** A clock for tests over real sockets: deadlines are real, pauses between tries are remembered and skipped. */
+/** A clock for tests over real sockets: deadlines are real, pauses between attempts are recorded and skipped. */
 import { type Clock, systemClock } from '@reeve/kube'
 
 /** Deadlines of calls are a minute and more, pauses between tries a few seconds. */
@@ -6,7 +6,7 @@ const LONGEST_PAUSE_MS = 10_000
 
 /** See the module. */
 export class ImpatientClock implements Clock {
-  /** In the order in which they were wanted. */
+  /** In the order of the requests. */
   readonly pausesMs: number[] = []
 
   now(): number {

@@ -1,4 +1,4 @@
-/** A logger that keeps what it is told, as it is told: nothing is redacted here. */
+/** A logger that records everything: nothing is redacted here. */
 import type { Logger } from '@reeve/runtime'
 
 /** One line. */

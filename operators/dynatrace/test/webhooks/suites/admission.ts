@@ -33,7 +33,7 @@ export function admissionSuite(at: () => WebhookStage): void {
   }
 
   describe('admission', () => {
-    it('denies in every served version, with all problems in one answer', async () => {
+    it('denies in every served version, with all problems in one response', async () => {
       for (const version of ['v1beta4', 'v1beta5', 'v1beta6']) {
         const object = {
           ...build({ apiUrl: PLACEHOLDER, proxy: { value: '10.0.0.1:3128' } }),
@@ -69,7 +69,7 @@ export function admissionSuite(at: () => WebhookStage): void {
       expect(await refusal(bare as KubeObject)).toMatch(/2 errors[\s\S]*missing[\s\S]*not a valid tenant URL/)
     })
 
-    it('looks at other DynaKubes and at namespaces of the cluster', async () => {
+    it('checks other DynaKubes and at namespaces of the cluster', async () => {
       const { client } = at()
       const selector = { matchLabels: { 'kubernetes.io/metadata.name': 'default' } }
       const rival = build({ oneAgent: { cloudNativeFullStack: { namespaceSelector: selector } } }, { name: 'rival' })
@@ -104,11 +104,11 @@ export function admissionSuite(at: () => WebhookStage): void {
       expect(await refusal(object)).toBe('')
     })
 
-    it('wants Istio to be there when it is to be used', async () => {
+    it('requires Istio when it is enabled', async () => {
       expect(await refusal(build({ enableIstio: true }))).toContain('networking.istio.io')
     })
 
-    it('does not let apiUrl change, in whichever version that is tried', async () => {
+    it('does not let apiUrl change, in any version', async () => {
       const { client } = at()
       await client.create(DynaKubes, build({}, { name: 'fixed' }))
       try {
@@ -162,7 +162,7 @@ export function admissionSuite(at: () => WebhookStage): void {
     })
   })
 
-  describe.skipIf(kubectlPath === undefined)('kubectl (skipped where there is none)', () => {
+  describe.skipIf(kubectlPath === undefined)('kubectl (skipped without kubectl)', () => {
     it('shows a denial with every problem, and fails', async () => {
       const object = build({ apiUrl: PLACEHOLDER, activeGate: { capabilities: ['routing', 'telepathy'] } })
       const { code, stderr } = await kubectl(at(), ['apply', '-f', '-'], object)
@@ -173,7 +173,7 @@ export function admissionSuite(at: () => WebhookStage): void {
       expect(stderr).toMatch(/Warning: .*memory/)
     })
 
-    it('shows warnings and goes on, and lists both kinds by their category', async () => {
+    it('shows warnings and continues, and lists both kinds by their category', async () => {
       const object = build({ activeGate: { capabilities: ['routing'] } }, { name: 'warned' })
       const old = { ...object, apiVersion: 'dynatrace.com/v1beta5' }
       const { code, stdout, stderr } = await kubectl(at(), ['apply', '-f', '-'], old)

@@ -23,7 +23,7 @@ export function chartSuite(at: () => WebhookStage): void {
 
   describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () => {
     it.each([
-      ['as it is', []],
+      ['with defaults', []],
       [
         'with one replica and a certificate of cert-manager',
         ['webhook.highAvailability=false', 'webhook.certificateSecretName=tls'],
@@ -46,7 +46,7 @@ export function chartSuite(at: () => WebhookStage): void {
       for (const object of objects) await apply(object, true)
     })
 
-    it('gives the webhook all the rights it uses: as its ServiceAccount it looks everything up without one refusal', async () => {
+    it('gives the webhook all the rights it uses: as its ServiceAccount it reads everything without a denial', async () => {
       const { client: admin, namespace, until } = at()
       const rendered = await renderChart(namespace)
       const rights = rendered.filter(({ kind }) => RIGHTS.has(kind))
@@ -63,7 +63,7 @@ export function chartSuite(at: () => WebhookStage): void {
       try {
         const ownPod = () =>
           client.get(Pods, { namespace, name: 'webhook-1' }).catch((error: unknown) => isNotFound(error))
-        // The authorizer hears of new roles a moment later.
+        // The authorizer sees new roles a moment later.
         await until(async () => (await ownPod()) === true)
         refusals.length = 0
         const { manager, server } = createWebhookServer({

@@ -1,4 +1,4 @@
-/** Istio's objects on whichever cluster the run is for: a real server checks what is written, and by whom. */
+/** Istio's objects on the embedded or a real cluster: a real server checks what is written, and by whom. */
 import type { KubeObject } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ISTIO_KINDS } from '../../../src/controllers/dynakube/components/istio/resources.ts'
@@ -14,7 +14,7 @@ export function inMeshSuite(): void {
     let stage: ControllersStage
     beforeAll(async () => {
       stage = await setControllersStage([NAME])
-      // They stay, because nobody knows who else on the cluster needs them.
+      // They stay, because other suites may need them.
       await installIstio(stage.client)
     })
     afterAll(() => stage?.[Symbol.asyncDispose]())

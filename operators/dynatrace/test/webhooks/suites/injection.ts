@@ -47,7 +47,7 @@ export function injectionSuite(at: () => WebhookStage): void {
     let server: WebhookServer
     let running: Promise<void>
     let stop: AbortController
-    /** Namespaces of this suite only: others share the cluster. */
+    /** Namespaces of this suite only: other suites share the cluster. */
     let suite: Readonly<Record<string, string>>
     let main: string
     const created: string[] = []
@@ -87,7 +87,7 @@ export function injectionSuite(at: () => WebhookStage): void {
           () => true,
           () => false,
         )
-      // The authorizer hears of new roles a moment later.
+      // The authorizer sees new roles a moment later.
       await until(mayRead)
       rights.forget()
       const port = await serve()
@@ -98,7 +98,7 @@ export function injectionSuite(at: () => WebhookStage): void {
         metadataEnrichment: { enabled: true, namespaceSelector: { matchLabels: suite } },
       })
       await createSource(main)
-      // The API server hears of the webhooks a moment later.
+      // The API server sees the webhooks a moment later.
       await until(async () => {
         const name = unique('first')
         return (await createNamespace(name, suite)).metadata.labels?.[INSTANCE] === main
@@ -189,7 +189,7 @@ export function injectionSuite(at: () => WebhookStage): void {
       )
 
     describe('namespaces', () => {
-      it('leave admission with the label of their DynaKube, whatever it was before, and lose it when they no longer match', async () => {
+      it('leave admission with the label of their DynaKube, whatever the old label, and lose it when they no longer match', async () => {
         const { client } = at()
         const name = unique('labelled')
         const stored = await createNamespace(name, { ...suite, [INSTANCE]: 'other' })
@@ -198,7 +198,7 @@ export function injectionSuite(at: () => WebhookStage): void {
           type: 'json',
           patch: [{ op: 'replace', path: '/metadata/labels/suite', value: 'none' }],
         } as const
-        // Still sent to the webhook: the selector of its registration looks at the old object, too.
+        // Still sent to the webhook: the selector of its registration matches the old object, too.
         expect((await client.patch(Namespaces, { name }, leaving)).metadata.labels).not.toHaveProperty([INSTANCE])
       })
 
@@ -231,7 +231,7 @@ export function injectionSuite(at: () => WebhookStage): void {
         }
       })
 
-      it('that two DynaKubes would inject are rejected with 400, but not for exporters alone', async () => {
+      it('that two DynaKubes would inject are rejected with 400, but not for only exporters', async () => {
         const { client, namespace } = at()
         const both = { matchLabels: { ...suite, rival: 'yes' } }
         await createDynaKube('rival', { metadataEnrichment: { enabled: true, namespaceSelector: both } })
@@ -297,7 +297,7 @@ export function injectionSuite(at: () => WebhookStage): void {
         await until(async () => (await eventsFor(main)).includes('Inject'))
       })
 
-      it('stay as they are when they say so, and in namespaces without a DynaKube', async () => {
+      it('are not changed when they opt out, and in namespaces without a DynaKube', async () => {
         const excluded = await createPod(await workingNamespace(), { annotations: { 'dynatrace.com/inject': 'false' } })
         expect([initOf(excluded), excluded.metadata.annotations]).toEqual([
           undefined,
@@ -356,7 +356,7 @@ export function injectionSuite(at: () => WebhookStage): void {
         expect(initOf(pod)?.args).toContain('--attribute=k8s.workload.kind=pod')
       })
 
-      it('are admitted unchanged when their DynaKube is gone, which an event says', async () => {
+      it('are admitted unchanged when their DynaKube does not exist, with an event', async () => {
         const { client, until } = at()
         const namespace = await workingNamespace({})
         const patch = { metadata: { labels: { [INSTANCE]: 'gone' } } }
@@ -410,7 +410,7 @@ export function injectionSuite(at: () => WebhookStage): void {
       })
 
       it('has no right that it does not use', () => {
-        // Counted up by a patch only when the same thing happens again; proxies are looked up by validation.
+        // Counted up by a patch only when the same event occurs again; proxies are looked up by validation.
         const certain = new Set(['patch events', 'get pods'])
         for (const kind of ['Role', 'ClusterRole'] as const) {
           expect(
@@ -447,7 +447,7 @@ function forSuite(
   }
 }
 
-/** A webhook of somebody else, which adds a container. */
+/** Another webhook, which adds a container. */
 async function serveMesh() {
   const validity = { nowMs: Date.now(), validityMs: 24 * HOUR_MS }
   const authority = await issueAuthority('mesh', validity)

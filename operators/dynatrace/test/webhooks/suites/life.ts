@@ -37,7 +37,7 @@ export function lifeSuite(at: () => WebhookStage): void {
     return [...new Set(configs.map((config) => Buffer.from(config?.caBundle ?? '', 'base64').toString()))]
   }
 
-  /** A write that needs validation and conversion, and stores nothing. Rejects when either could not be had. */
+  /** A write that needs validation and conversion, and stores nothing. Rejects if either is unavailable. */
   const rehearse = () => {
     const { namespace, client } = at()
     const object = { ...dynakube({}, { name: 'rehearsed' }), apiVersion: 'dynatrace.com/v1beta5' }
@@ -52,7 +52,7 @@ export function lifeSuite(at: () => WebhookStage): void {
   const served = () => readFile(join(at().directory, 'tls.crt'), 'utf8')
 
   describe('the life of the webhook server', () => {
-    it('goes on without one failed request while authority and certificate are replaced', async () => {
+    it('serves without one failed request while authority and certificate are replaced', async () => {
       const before = await secret()
       const stop = new AbortController()
       const failures: unknown[] = []
@@ -81,7 +81,7 @@ export function lifeSuite(at: () => WebhookStage): void {
       expect(failures).toEqual([])
     })
 
-    it('answers a burst of more writes than it works on at once', async () => {
+    it('handles a burst of more writes than its concurrency', async () => {
       const answers = await Promise.all(Array.from({ length: 150 }, works))
       expect(answers.filter((isAnswered) => !isAnswered)).toEqual([])
     })
@@ -101,7 +101,7 @@ export function lifeSuite(at: () => WebhookStage): void {
       expect(await version()).toEqual(before)
     })
 
-    it('recovers when somebody wipes the bundles out, or deletes the Secret', async () => {
+    it('recovers when the CA bundles are removed, or the Secret is deleted', async () => {
       const { client, namespace } = at()
       await at().unregister()
       await at().register()

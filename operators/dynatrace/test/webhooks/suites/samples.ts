@@ -16,7 +16,7 @@ const FILES = globSync('**/*.yaml', { cwd: FOLDER }).sort()
 const inVersion = ({ group, kind, plural }: AnyCrd, version: string) =>
   resource<UnknownObject>({ group, kind, plural, version, namespaced: true })
 
-/** The resources of ours in a sample, as somebody who has put his tenant in would apply them. */
+/** The resources of ours in a sample, with the tenant filled in. */
 async function resourcesIn(file: string, namespace: string): Promise<readonly UnknownObject[]> {
   const text = (await readFile(`${FOLDER}${file}`, 'utf8')).replaceAll('ENVIRONMENTID', 'abc12345')
   return parseAllDocuments(text)
@@ -49,7 +49,7 @@ export function samplesSuite(at: () => WebhookStage): void {
           expect(read.metadata.annotations ?? {}).toEqual(expected.metadata.annotations ?? {})
         }
       }
-      // The next sample may want the same nodes.
+      // The next sample may need the same nodes.
       for (const { kind, metadata } of objects) {
         const crd: AnyCrd = kind === 'DynaKube' ? DynaKubeCrd : EdgeConnectCrd
         const stored = inVersion(crd, kind === 'DynaKube' ? 'v1beta6' : 'v1alpha2')
