@@ -5,7 +5,7 @@ import { serveTls } from './serve-tls.ts'
 const NEIGHBOURS = 5
 const NAMESPACES = 50
 
-/** A cluster in memory: what look-ups cost is the API server's affair. */
+/** A cluster in memory: what look-ups cost is up to the API server. */
 const lookups = {
   ignoredNamespaces: new IgnoredNamespacePatterns(),
   modules: parseModules(undefined),

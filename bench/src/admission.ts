@@ -1,4 +1,4 @@
-/** Reviews that the webhooks of the Dynatrace operator answer, beside what Node's TLS server can do at all. */
+/** Reviews handled by the webhooks of the Dynatrace operator, beside the limit of Node's TLS server. */
 import type { Result } from './result.ts'
 import { CONNECTIONS, compare, startServer } from './tls-load.ts'
 
@@ -23,7 +23,7 @@ export async function admission({ roundMs }: AdmissionLoad): Promise<readonly Re
         figure: `${own.perSecond.toFixed(0)} reviews/s`,
         beside: `${bare.perSecond.toFixed(0)}/s from a bare TLS server`,
         ratio: own.perSecond / bare.perSecond,
-        note: `request of ${body.length} and answer of ${answerBytes} bytes`,
+        note: `request of ${body.length} and response of ${answerBytes} bytes`,
       },
       {
         name: `${name}, p99`,

@@ -1,4 +1,4 @@
-/** The other side of the download benchmark, in a process of its own so that its memory does not count. */
+/** The other side of the download benchmark, in a separate process, so that its memory does not count. */
 import { startTenantSimulator } from '@reeve/dynatrace/tenant/simulator'
 
 const sizeBytes = Number(process.argv[2])

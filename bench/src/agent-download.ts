@@ -71,7 +71,7 @@ interface Speeds {
   readonly rawMs: number
 }
 
-/** The best of several runs each, in turns: whoever runs second in a pair finds the disk busy with the first. */
+/** The best of several runs each, alternating: the second of a pair finds the disk busy with the first. */
 async function measureSpeeds(client: TenantClient, server: Server, folder: string): Promise<Speeds> {
   const file = join(folder, 'speed.zip')
   const byClient = async () => {
@@ -147,7 +147,7 @@ export async function startServer(sizeBytes: number): Promise<AsyncDisposable & 
 async function started(child: ChildProcess): Promise<Server> {
   const [message] = await Promise.race([
     once(child, 'message'),
-    once(child, 'exit').then(() => Promise.reject(new Error('the simulated tenant ended at once'))),
+    once(child, 'exit').then(() => Promise.reject(new Error('the simulated tenant exited immediately'))),
   ])
   return message as Server // it is our own process that sends it
 }
@@ -161,7 +161,7 @@ function results({ bytes, unpackMs, growthBytes }: Memory, { clientMs, rawMs }: 
       figure: speed(clientMs),
       beside: `${speed(rawMs)} by fetch`,
       ratio: rawMs / clientMs,
-      note: `over TLS, hashed on the way; best of ${ROUNDS} each, in turns`,
+      note: `over TLS, hashed while streaming; best of ${ROUNDS} each, alternating`,
     },
     {
       name: 'resident memory while it is downloaded and unpacked',

@@ -1,4 +1,4 @@
-/** A cluster in a process of its own, so that the server's work does not slow down what is measured. */
+/** A cluster in a separate process, so that the server's work does not slow down what is measured. */
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -15,7 +15,7 @@ export interface BenchCluster extends AsyncDisposable {
 /** Which API server is measured against. */
 export type ClusterKind = 'embedded' | 'real'
 
-/** How long a cluster may take to answer. */
+/** How long a cluster may take to respond. */
 const START_MS = 30_000
 
 /** Options of {@link startBenchCluster}. */

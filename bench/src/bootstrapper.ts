@@ -49,7 +49,7 @@ async function writeInput(folder: string, { apiUrl, apiToken, certificate }: Ser
   await writeFile(join(folder, 'trusted.pem'), certificate)
 }
 
-/** In turns, so that both see the same machine. */
+/** Alternating, so that both see the same machine. */
 async function startTimes(command: readonly string[]): Promise<Result> {
   const own: number[] = []
   const bare: number[] = []

@@ -18,7 +18,7 @@ import type { Result } from './result.ts'
 
 const CHARTS = fileURLToPath(new URL('../../operators/collector/charts', import.meta.url))
 
-/** Helm processes at once, on either side. */
+/** Concurrent Helm processes, on either side. */
 const HELM_CONCURRENCY = 4
 
 /** No pods: they would only take time from what is measured. */
@@ -57,7 +57,7 @@ export async function collectors(kind: ClusterKind, count: number): Promise<read
     {
       name: `${count} Collectors from nothing to Available (${kind})`,
       figure: `${(operatorMs / 1_000).toFixed(1)} s, ${(processes / count).toFixed(2)} helm processes each`,
-      beside: `${(shellMs / 1_000).toFixed(1)} s for helm install from a shell, ${HELM_CONCURRENCY} at once`,
+      beside: `${(shellMs / 1_000).toFixed(1)} s for helm install from a shell, ${HELM_CONCURRENCY} concurrently`,
       ratio: operatorMs / shellMs,
       note: 'lower is better; aim: 1.5 or less',
     },
@@ -71,14 +71,14 @@ export async function collectors(kind: ClusterKind, count: number): Promise<read
   ]
 }
 
-/** What the shell knows; helm remembers in its home what it has learned of the cluster, on either side. */
+/** The environment of the shell; helm caches discovery in its home, on either side. */
 interface Shell {
   readonly HOME: string
   readonly KUBECONFIG: string
   readonly HELM: string
 }
 
-/** The commands that somebody would type: `xargs` keeps so many of them going. */
+/** The commands that a user would type: `xargs` runs several of them concurrently. */
 async function shellInstalls(shell: Shell, prefix: string, count: number): Promise<number> {
   const numbers = Array.from({ length: count }, (_, index) => index).join('\n')
   const install =

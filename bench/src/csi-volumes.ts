@@ -1,4 +1,7 @@
-/** Publishes volumes through the driver and by hand, in turns, and prints the times. Runs in its own mount namespace. */
+/**
+ * Publishes volumes through the driver and directly, alternating, and prints the times. Runs in its own mount
+ * namespace.
+ */
 import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -21,7 +21,7 @@ export async function csi(sizeBytes: number): Promise<readonly Result[]> {
   return [...(await volumes()), ...(await csiModule(sizeBytes)), ...(await csiProcesses())]
 }
 
-/** Publishes and unpublishes volumes in a mount namespace of their own. */
+/** Publishes and unpublishes volumes in a separate mount namespace. */
 async function volumes(): Promise<readonly Result[]> {
   const args = ['--mount', '--propagation', 'private', process.execPath, PROGRAM]
   const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -26,21 +26,21 @@ import type { Result } from './result.ts'
 /** The first round warms up. */
 const ROUNDS = 3
 
-/** All is done when nothing was looked at for so long; the time of the last write is what counts. */
+/** Done when nothing was reconciled for this long; the time of the last write is what counts. */
 const QUIET_MS = 500
 
-/** How many DynaKubes the operator works on at once. */
+/** How many DynaKubes the operator reconciles concurrently. */
 const WORKERS = 4
 
-/** One DynaKube at a time, then `count` at once; each with keys that are made for it, and with keys at hand. */
+/** One DynaKube at a time, then `count` together; each with generated keys, and with existing keys. */
 export async function dynatraceApply(kind: ClusterKind, count: number): Promise<readonly Result[]> {
   const ids = Array.from({ length: count }, (_, index) => `t${String(index).padStart(3, '0')}`)
   await using stage = await startDynatraceStage(kind, ids)
   const validity = { nowMs: Date.now(), validityMs: 86_400_000 }
   const pair = await issueAuthority('bench', validity)
   return [
-    ...(await playAll(stage, kind, count, { selfSigned: async () => pair }, 'keys at hand')),
-    ...(await playAll(stage, kind, count, {}, 'RSA keys of 4096 bits made for each')),
+    ...(await playAll(stage, kind, count, { selfSigned: async () => pair }, 'existing keys')),
+    ...(await playAll(stage, kind, count, {}, 'RSA keys of 4096 bits generated for each')),
   ]
 }
 
@@ -54,7 +54,7 @@ async function playAll(
   const rounds: Round[] = []
   for (let round = 0; round <= ROUNDS; round += 1) rounds.push(await playRound(stage, options, 1))
   const one = resultOf(`a DynaKube with everything (${kind})`, medianOf(rounds.slice(1)), note)
-  const many = resultOf(`${count} DynaKubes at once (${kind})`, await playRound(stage, options, count), note)
+  const many = resultOf(`${count} DynaKubes together (${kind})`, await playRound(stage, options, count), note)
   return [one, many]
 }
 
@@ -85,7 +85,7 @@ function medianOf(rounds: readonly Round[]): Round {
 
 /**
  * The operator first, then its writes again; both are undone. The operator has ended by then: it watches all namespaces
- * and would take the labels away again that are repeated for DynaKubes it does not know.
+ * and would remove the labels that are written again for unknown DynaKubes.
  */
 async function playRound(
   stage: DynatraceStage,
@@ -160,7 +160,7 @@ function upToLastObject(writes: readonly RecordedWrite[]): readonly RecordedWrit
   return writes.slice(0, writes.findLastIndex(isOfObject) + 1)
 }
 
-/** As many at once as the operator works on, each a DynaKube with its writes in their order; all are undone. */
+/** As many concurrently as the operator reconciles, each a DynaKube with its writes in their order; all are undone. */
 async function repeatBare(
   stage: DynatraceStage,
   bare: Transport,
@@ -188,7 +188,7 @@ async function repeatBare(
 
 interface RunningOperator extends AsyncDisposable {
   readonly writes: readonly RecordedWrite[]
-  /** Waits until each has been looked at without a write. */
+  /** Waits until each has been reconciled without a write. */
   untilQuiet(owners: readonly Stored<DynaKube>[]): Promise<void>
   /** Waits until the end of each has been noticed. */
   untilGone(owners: readonly Stored<DynaKube>[]): Promise<void>
@@ -239,7 +239,7 @@ async function startOperator(
       await sleep(QUIET_MS)
     } while (reconciles().length > seen)
   }
-  // Only a DynaKube that is there is looked at again after some time.
+  // Only an existing DynaKube is reconciled again after some time.
   const isGone = (owner: DynaKube) => lastOf(owner)?.outcome === 'success'
   return {
     writes: transport.writes,

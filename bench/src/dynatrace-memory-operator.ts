@@ -1,4 +1,4 @@
-/** The operator of the memory benchmark in a process of its own; says how much memory it holds once it has settled. */
+/** The operator of the memory benchmark in a separate process; reports how much memory it uses once it has settled. */
 import { clusterIdOf, createDynatraceOperator, DynaKubes } from '@reeve/dynatrace'
 import { connect, Nodes } from '@reeve/kube'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
@@ -12,7 +12,7 @@ export interface OperatorMemory {
   readonly agents: number
 }
 
-/** Shorter than it takes to fill the cluster: agents are listed at the first look, and not at every one. */
+/** Shorter than it takes to fill the cluster: agents are listed in the first reconcile, and not in every one. */
 const INSTANCES_INTERVAL_MS = 10_000
 
 async function main(kubeconfig: string, nodes: number): Promise<void> {

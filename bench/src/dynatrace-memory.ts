@@ -60,7 +60,7 @@ async function memoryOfOperator({ cluster }: DynatraceStage, nodes: number): Pro
   return memory
 }
 
-/** Fills the cluster; answers with the bytes of what was written. */
+/** Fills the cluster; returns the bytes written. */
 async function fill({ cluster, client }: DynatraceStage, { nodes, pods }: ClusterSize): Promise<number> {
   // Over HTTP/2 the client sends one write at a time.
   const raw = new RawClient({ ...connectionOf(await readFile(cluster.kubeconfigPath, 'utf8')), allowH2: false })
@@ -99,7 +99,7 @@ async function fill({ cluster, client }: DynatraceStage, { nodes, pods }: Cluste
   return bytes
 }
 
-/** As it is before the server knows it. */
+/** Before the server has stored it. */
 function applicationPod(index: number): Pod {
   const { metadata, ...rest } = pod(index)
   const { name, labels, annotations, ownerReferences } = metadata

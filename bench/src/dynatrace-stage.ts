@@ -1,4 +1,6 @@
-/** What the Dynatrace benchmarks play on: an API server alone, a tenant, and DynaKubes that ask for everything. */
+/**
+ * The stage of the Dynatrace benchmarks: an API server without controllers, a tenant, and DynaKubes with every feature.
+ */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-/** The tenant of the Dynatrace benchmarks, in a process of its own: what it costs is not the operator's. */
+/** The tenant of the Dynatrace benchmarks, in a separate process: its cost does not count. */
 import { startTenantSimulator } from '@reeve/dynatrace/tenant/simulator'
 
 /** A tenant, and how an operator gets in. */
@@ -9,7 +9,7 @@ export interface BenchTenant {
   readonly dataIngestToken: string
 }
 
-/** What the process says when it answers. */
+/** What the process prints when it is ready. */
 export interface BenchTenantsReady {
   readonly tenants: readonly BenchTenant[]
   readonly certificate: string

@@ -5,7 +5,7 @@ import type { MeasuredServer } from './embedded-servers.ts'
 /** How much is done. */
 export interface Workload {
   readonly pods: number
-  /** Objects in the server when its memory is looked at, pods included. */
+  /** Objects in the server when its memory is measured, pods included. */
   readonly objects: number
   readonly watchers: number
   /** Changes that every watcher has to see. */
@@ -52,7 +52,7 @@ export async function measure(server: MeasuredServer, workload: Workload, progre
   await inParallel(
     rest,
     (index) => post(client, `${NAMESPACE}/configmaps`, configMap(`fill-${index}`)),
-    (done) => progress(`holds ${workload.pods + done} of ${workload.objects} objects`),
+    (done) => progress(`has ${workload.pods + done} of ${workload.objects} objects`),
   )
   return {
     startMs: server.startMs,

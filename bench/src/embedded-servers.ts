@@ -1,4 +1,4 @@
-/** The two API servers that are measured beside each other, each in processes of its own and without controllers. */
+/** The two API servers that are measured beside each other, each in separate processes and without controllers. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { connectionOf, RawClient } from '@reeve/cluster-under-test'
 
-/** A server that answers. */
+/** A running server. */
 export interface MeasuredServer extends AsyncDisposable {
   readonly client: RawClient
-  /** From its start to its first good answer to `/readyz`. */
+  /** From its start to its first successful response to `/readyz`. */
   readonly startMs: number
   /** What its processes hold in memory now, etcd included. */
   memoryBytes(): Promise<number>
@@ -18,7 +18,7 @@ export interface MeasuredServer extends AsyncDisposable {
 
 const LAUNCHER = fileURLToPath(new URL('../../packages/embedded-cluster/bin/reeve-cluster.js', import.meta.url))
 
-/** Starts `reeve-cluster` alone. */
+/** Starts only `reeve-cluster`. */
 export async function startEmbedded(): Promise<MeasuredServer> {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'))
   const kubeconfig = join(folder, 'kubeconfig')
@@ -62,7 +62,7 @@ async function measured(
   const client = new RawClient({ ...connectionOf(await readFile(kubeconfig, 'utf8')), allowH2: false })
   const { status } = await client.send({ path: '/readyz' })
   const startMs = performance.now() - start
-  if (status !== 200) throw new Error(`/readyz answers ${status}`)
+  if (status !== 200) throw new Error(`/readyz returned ${status}`)
   return {
     client,
     startMs,

@@ -1,4 +1,4 @@
-/** A cluster in memory for the injection benchmark: what look-ups cost is the API server's affair. */
+/** A cluster in memory for the injection benchmark: what look-ups cost is up to the API server. */
 import { type DynaKube, DynaKubes } from '@reeve/dynatrace'
 import {
   Deployments,
@@ -20,7 +20,7 @@ export const OPERATOR_NAMESPACE = 'dynatrace'
 const namespaceName = (index: number) => `team-${index}`
 const dynakubeName = (index: number) => `dynakube-${index % SIZE.dynakubes}`
 
-/** A client that answers from memory, and counts what it is asked for. */
+/** A client that responds from memory, and counts requests. */
 export function memoryClient(): { readonly client: KubeClient; readonly requests: () => number } {
   const objects = new Map(worldObjects().map(([resource, object]) => [keyOf(resource, object.metadata), object]))
   const dynakubes = [...objects.values()].filter(({ kind }) => kind === 'DynaKube')
@@ -31,14 +31,14 @@ export function memoryClient(): { readonly client: KubeClient; readonly requests
       const isSecret = resource.plural === Secrets.plural
       const found = objects.get(keyOf(resource, key)) ?? (isSecret ? secret(key) : undefined)
       if (found !== undefined) return found
-      throw new Error(`the benchmark asks for ${resource.plural} ${key.namespace}/${key.name}, which does not exist`)
+      throw new Error(`the benchmark requests ${resource.plural} ${key.namespace}/${key.name}, which does not exist`)
     },
     async listAll() {
       requests += 1
       return { items: dynakubes }
     },
   }
-  // The webhooks ask for nothing else.
+  // The webhooks read nothing else.
   return { client: client as unknown as KubeClient, requests: () => requests }
 }
 

@@ -30,7 +30,7 @@ export async function injection({ roundMs }: { readonly roundMs: number }): Prom
         figure: `${own.perSecond.toFixed(0)} admissions/s`,
         beside: `${bare.perSecond.toFixed(0)}/s from a bare TLS server`,
         ratio: own.perSecond / bare.perSecond,
-        note: `request of ${first.length} and answer of ${answer.length} bytes; ${SIZE.namespaces} namespaces, ${SIZE.dynakubes} DynaKubes`,
+        note: `request of ${first.length} and response of ${answer.length} bytes; ${SIZE.namespaces} namespaces, ${SIZE.dynakubes} DynaKubes`,
       },
       { name: `${name}, p50`, figure: ms(own.p50Ms), beside: ms(bare.p50Ms), ratio: own.p50Ms / bare.p50Ms, note },
       { name: `${name}, p99`, figure: ms(own.p99Ms), beside: ms(bare.p99Ms), ratio: own.p99Ms / bare.p99Ms, note },
@@ -41,12 +41,12 @@ export async function injection({ roundMs }: { readonly roundMs: number }): Prom
 
 const ms = (value: number): string => `${value.toFixed(1)} ms`
 
-/** Requests to the API server for each pod, with owners remembered and without. */
+/** Requests to the API server for each pod, with cached owners and without. */
 async function savedRequests(): Promise<Result> {
   const [remembered, forgotten] = [await requestsPerPod(undefined), await requestsPerPod(0)]
   return {
     name: 'requests to the API server for a pod',
-    figure: `${remembered.toFixed(2)} with remembered owners`,
+    figure: `${remembered.toFixed(2)} with cached owners`,
     beside: `${forgotten.toFixed(2)} without`,
     ratio: remembered / forgotten,
     note: `lower is better; ${PODS} pods of ${SIZE.deployments} Deployments`,

@@ -7,10 +7,10 @@ const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result 
   reconcile: async (kind) => (await import('./reconcile-throughput.ts')).reconcileThroughput(kind, 1_000),
   memory: async () => (await import('./cache-memory.ts')).cacheMemory(10_000),
   'cold-start': async (kind) => (await import('./cold-start.ts')).coldStart(kind),
-  // No cluster takes part: look-ups are answered in memory.
+  // No cluster takes part: look-ups are served from memory.
   admission: async () => (await import('./admission.ts')).admission({ roundMs: 2_000 }),
   injection: async () => (await import('./injection.ts')).injection({ roundMs: 3_000 }),
-  // Both clusters take part whatever --cluster says.
+  // Both clusters take part regardless of --cluster.
   'embedded-cluster': async () =>
     (await import('./embedded-cluster.ts')).embeddedCluster({
       pods: 10_000,
@@ -60,7 +60,7 @@ function readArguments() {
     if ((output !== 'text' && output !== 'json') || positionals.some((name) => !(name in BENCHMARKS))) return undefined
     return { cluster, output, help, names: positionals.length > 0 ? positionals : Object.keys(BENCHMARKS) } as const
   } catch {
-    // An option that there is none of: the usage says which there are.
+    // An unknown option: the usage lists the valid ones.
     return undefined
   }
 }

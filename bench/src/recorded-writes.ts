@@ -1,4 +1,4 @@
-/** The writes of an operator, written down with their time, to be sent again without the operator. */
+/** The writes of an operator, recorded with their time, to be sent again without the operator. */
 import { loadConfig, type Transport, type TransportRequest, type TransportResponse, UndiciTransport } from '@reeve/kube'
 
 /** A write that succeeded. */
@@ -7,7 +7,7 @@ export interface RecordedWrite {
   readonly path: string
   readonly headers: TransportRequest['headers']
   readonly body: string
-  /** When the answer came, on the clock of `performance.now()`. */
+  /** When the response arrived, on the clock of `performance.now()`. */
   readonly endedMs: number
 }
 
@@ -40,7 +40,7 @@ export async function transportTo(kubeconfig: string): Promise<Transport> {
 }
 
 /**
- * Works with a transport of its own. One that was idle meanwhile may find its connections closed by the server in the
+ * Uses its own transport. One that was idle meanwhile may find its connections closed by the server in the
  * middle of a write, which cannot be repeated safely.
  */
 export async function withTransport<T>(kubeconfig: string, work: (transport: Transport) => Promise<T>): Promise<T> {
@@ -60,7 +60,7 @@ export function isOfObject({ path }: RecordedWrite): boolean {
   return !STATUS.test(path) && !EVENT.test(path)
 }
 
-/** Puts writes into another place: a word of their names and the uid of their owner change. */
+/** Redirects writes to another place: a word of their names and the uid of their owner change. */
 export interface Relocation {
   readonly word: readonly [from: string, to: string]
   readonly uid: readonly [from: string, to: string]
@@ -124,7 +124,7 @@ async function send(transport: Transport, { method, path, headers, body }: Omit<
   return text
 }
 
-/** Some writes name the version or the uid of their object, which are others when they are sent again. */
+/** Some writes name the version or the uid of their object, which differ when they are sent again. */
 function withoutPrecondition(text: string): string {
   if (!text.includes('resourceVersion') && !text.includes('"uid"')) return text
   const value = JSON.parse(text)

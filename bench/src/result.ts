@@ -7,7 +7,7 @@ export interface Result {
   readonly figure: string
   /** The peer or the raw limit, measured in the same run, with its unit. */
   readonly beside: string
-  /** `figure` in relation to `beside`: 1 is as good as it gets, unless `note` says otherwise; NaN without a peer. */
+  /** `figure` in relation to `beside`: 1 is the optimum, unless `note` says otherwise; NaN without a peer. */
   readonly ratio: number
   readonly note?: string
 }

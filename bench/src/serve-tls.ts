@@ -1,4 +1,4 @@
-/** A server process of a benchmark: webhooks, or Node alone with a constant answer. */
+/** A server process of a benchmark: webhooks, or plain Node with a constant response. */
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -16,7 +16,7 @@ const HOST = '127.0.0.1'
 
 type Serving = Awaited<ReturnType<typeof issueServing>>
 
-/** Serves these webhooks or, when an argument gives its size, a constant answer, until the parent ends the process. */
+/** Serves these webhooks or, when an argument gives its size, a constant response, until the parent ends the process. */
 export async function serveTls(routes: () => readonly WebhookRoute[]): Promise<void> {
   const [bytes] = process.argv.slice(2)
   const validity = { nowMs: Date.now(), validityMs: 86_400_000 }

@@ -1,4 +1,4 @@
-/** Load on a webhook server in a process of its own, as it is in a cluster. */
+/** Load on a webhook server in a separate process, as in a cluster. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:https'
@@ -6,17 +6,17 @@ import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { ServerReady } from './serve-tls.ts'
 
-/** As many as an API server holds open to a webhook under load. */
+/** As many as an API server keeps open to a webhook under load. */
 export const CONNECTIONS = 8
 const ROUNDS = 3
 
 /** A server process and connections to it. */
 export interface LoadedServer extends AsyncDisposable {
-  /** The answer to a review. */
+  /** The response to a review. */
   post(path: string, body: Buffer): Promise<Buffer>
 }
 
-/** Starts the program; with `answerBytes` it serves a constant answer of that size. */
+/** Starts the program; with `answerBytes` it serves a constant response of that size. */
 export async function startServer(program: URL, answerBytes?: number): Promise<LoadedServer> {
   const child: ChildProcess = fork(fileURLToPath(program), answerBytes === undefined ? [] : [String(answerBytes)])
   const ended = once(child, 'exit')
@@ -33,7 +33,7 @@ export async function startServer(program: URL, answerBytes?: number): Promise<L
       sent.end(body)
       const [response] = await once(sent, 'response')
       const answer = await buffer(response)
-      if (response.statusCode !== 200) throw new Error(`${path} answered ${response.statusCode}: ${answer}`)
+      if (response.statusCode !== 200) throw new Error(`${path} returned ${response.statusCode}: ${answer}`)
       return answer
     },
     async [Symbol.asyncDispose]() {
@@ -51,7 +51,7 @@ export interface Figures {
   readonly p99Ms: number
 }
 
-/** What is sent, in turn. */
+/** What is sent, round robin. */
 export interface LoadOptions {
   readonly path: string
   readonly bodies: readonly Buffer[]

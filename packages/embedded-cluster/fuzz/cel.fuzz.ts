@@ -43,7 +43,7 @@ const sample: JsonObject = {
   n: '50%',
 }
 
-/** Expressions by the type of their value; `dyn` lets a value of any type stand anywhere. */
+/** Expressions by the type of their value; `dyn` allows a value of any type anywhere. */
 const expressions = fc.letrec<Record<'text' | 'number' | 'list' | 'truth' | 'any', string>>((tie) => {
   const [text, number, list, truth, any] = [tie('text'), tie('number'), tie('list'), tie('truth'), tie('any')]
   const apply = (receiver: Arbitrary<string>, name: string, ...args: readonly Arbitrary<string>[]) =>

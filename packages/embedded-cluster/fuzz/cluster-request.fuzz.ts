@@ -103,7 +103,7 @@ class ClusterSupply {
 
 const clusters = new ClusterSupply()
 
-/** The request in a text like that of HTTP/1.1; `undefined` when it is none that the HTTP front lets through. */
+/** The request in a text like that of HTTP/1.1; `undefined` if the HTTP front would reject it. */
 function parseRequest(text: string): ServerRequest | undefined {
   const [head = '', ...rest] = text.split('\n\n')
   const [line = '', ...lines] = head.split('\n')
@@ -146,7 +146,7 @@ export const target: FuzzTarget = {
     const stop = new AbortController()
     const response = await cluster.handle({ ...parsed, signal: stop.signal })
     let text = ''
-    // A watch has no end of its own.
+    // A watch does not end on its own.
     const isStream = response.status === 200 && /[?&/]watch\b/.test(parsed.path)
     if (!isStream) for await (const chunk of response.body) text += textOf(chunk)
     stop.abort()

@@ -18,7 +18,7 @@ const number = fc.oneof(
 )
 const text = fc.oneof(fc.string({ maxLength: 10 }), fc.constantFrom('__proto__', '{"a":1}', '1Gi', 'k8s\0', '\ud800'))
 
-/** Fields of a message whose type is not known here: some of the numbers fit, some do not. */
+/** Fields of a message whose type is not known here: some of the numbers match, some do not. */
 const fields: Arbitrary<Uint8Array> = fc.letrec<{ field: Uint8Array; fields: Uint8Array }>((tie) => ({
   field: fc.oneof(
     { depthSize: 'medium' },
@@ -61,7 +61,7 @@ export const target: FuzzTarget = {
     body('v1', 'Pod', named, messageField(2, messageField(2, stringField(1, 'c'), stringField(2, 'nginx')))),
     body('v1', 'Event', named, messageField(7, varintField(1, 1_700_000_000), varintField(2, 5))),
     body('coordination.k8s.io/v1', 'Lease', named, messageField(2, messageField(3, varintField(1, 5)))),
-    // A List holds its items as raw values, which may be bodies themselves.
+    // A List contains its items as raw values, which may be bodies themselves.
     body('v1', 'List', messageField(2, messageField(1, body('v1', 'ConfigMap', named)))),
   ],
   dictionary: [

@@ -1,4 +1,4 @@
-/** Fuzzes what admission and conversion webhooks answer to the embedded cluster. */
+/** Fuzzes the responses of admission and conversion webhooks to the embedded cluster. */
 import { attempt, attemptAsync, type FuzzTarget, isA, jsonOf, jsonValue, textOf } from '@reeve/fuzz'
 import fc from 'fast-check'
 import { denial, InvalidReviewError, readReview } from '../src/admission/admission-review.ts'
@@ -51,7 +51,7 @@ const response = fc.record(
 )
 
 export const target: FuzzTarget = {
-  description: 'answers of admission and conversion webhooks (embedded cluster)',
+  description: 'responses of admission and conversion webhooks (embedded cluster)',
   inputs: jsonOf({
     apiVersion: fc.constantFrom('admission.k8s.io/v1', 'apiextensions.k8s.io/v1'),
     kind: fc.constantFrom('AdmissionReview', 'ConversionReview'),

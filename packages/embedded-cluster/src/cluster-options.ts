@@ -59,7 +59,7 @@ export interface EmbeddedClusterOptions {
   readonly maxBufferedEvents?: number
   /** Objects beyond this number are rejected, as by a real server whose etcd is full. @default 200_000 */
   readonly maxObjects?: number
-  /** Called when others than its owner can reach or use the cluster. @default a warning of the process */
+  /** Called when users other than its owner can reach or use the cluster. @default a warning of the process */
   readonly onWarning?: (message: string) => void
   /** Called for failures inside the cluster that are retried. @default failures are not reported */
   readonly onError?: (error: unknown, where: string) => void

@@ -49,7 +49,7 @@ export interface EmbeddedCluster extends AsyncDisposable {
   stopListening(): Promise<void>
   /** Listens again on the same port. */
   listenAgain(): Promise<void>
-  /** Stops everything. Resolves when nothing runs any more. */
+  /** Stops everything. Resolves when nothing is running. */
   stop(): Promise<void>
 }
 
@@ -204,7 +204,7 @@ class RunningCluster implements EmbeddedCluster {
   async writeKubeconfig(path: string): Promise<void> {
     const file = await open(path, 'w', 0o600)
     try {
-      // A file that was there before keeps its mode otherwise.
+      // An existing file would keep its mode.
       await file.chmod(0o600)
       await file.writeFile(this.adminKubeconfig())
     } finally {

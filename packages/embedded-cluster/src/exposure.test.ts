@@ -25,13 +25,13 @@ test.each([
   expect(urlHost(host)).toBe(expected)
 })
 
-test('a cluster for this machine alone is nothing to warn about, unless nobody has to prove anything', () => {
+test('does not warn about a cluster for this machine only, unless it needs no credentials', () => {
   const here = { address: '127.0.0.1', port: 6443 }
   expect(exposureWarnings(here, {})).toEqual([])
   expect(exposureWarnings(here, { anonymousAuth: true })).toEqual([])
   expect(exposureWarnings(here, { authorization: 'AlwaysAllow' })).toEqual([])
   expect(exposureWarnings(here, { authorization: 'AlwaysAllow', anonymousAuth: true })).toEqual([
-    expect.stringContaining('everybody who can connect to 127.0.0.1:6443 may do everything, without credentials'),
+    expect.stringContaining('everyone who can connect to 127.0.0.1:6443 may do everything, without credentials'),
   ])
 })
 

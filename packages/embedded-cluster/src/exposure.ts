@@ -11,7 +11,7 @@ export function isLoopback(address: string): boolean {
 }
 
 /**
- * The host in the URL of a cluster that listens on `host`: an address that stands for all of the machine is none that
+ * The host in the URL of a cluster that listens on `host`: a wildcard address is not one that
  * clients can connect to everywhere.
  *
  * @example
@@ -23,7 +23,7 @@ export function urlHost(host: string): string {
   return isIPv6(host) ? `[${host}]` : host
 }
 
-/** What the owner of a cluster has to know about who can use it; empty when that is nobody else. */
+/** Warnings about who else can use a cluster; empty if only its owner can. */
 export function exposureWarnings(
   { address, port }: { readonly address: string; readonly port: number },
   { authorization, anonymousAuth }: Pick<EmbeddedClusterOptions, 'authorization' | 'anonymousAuth'>,
@@ -33,12 +33,12 @@ export function exposureWarnings(
   if (!isLoopback(address)) {
     warnings.push(
       `the embedded cluster listens on ${at}, which other machines can reach. ` +
-        'It is made for trying things out: listen on 127.0.0.1, or only on a network that you trust.',
+        'It is meant for development: listen on 127.0.0.1, or only on a network that you trust.',
     )
   }
   if (authorization === 'AlwaysAllow' && anonymousAuth === true) {
     warnings.push(
-      `everybody who can connect to ${at} may do everything, without credentials. ` +
+      `everyone who can connect to ${at} may do everything, without credentials. ` +
         'Use RBAC, or do not allow anonymous requests.',
     )
   }

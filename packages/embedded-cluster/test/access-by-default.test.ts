@@ -1,4 +1,4 @@
-/** Who gets into a cluster that was started without a word about access. */
+/** Access to a cluster that was started with default settings. */
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A cluster that listens, its administrator, and somebody with a token or nothing. */
+/** A cluster that listens, its administrator, and a client with a token or none. */
 async function start(options: EmbeddedClusterOptions = {}) {
   const warnings: string[] = []
   const onWarning = (message: string) => warnings.push(message)
@@ -38,7 +38,7 @@ async function start(options: EmbeddedClusterOptions = {}) {
 const statusOf = async (raw: RawClient, path: string) => (await raw.send({ method: 'GET', path })).status
 
 describe('a cluster that listens', () => {
-  test('lets its administrator in, and nobody without credentials', async () => {
+  test('admits its administrator, and no client without credentials', async () => {
     const { admin, bearing, warnings } = await start()
     expect(await statusOf(admin, NAMESPACES)).toBe(200)
     const nobody = bearing()
@@ -67,7 +67,7 @@ describe('a cluster that listens', () => {
     expect(await statusOf(bearing(), NAMESPACES)).toBe(403)
   })
 
-  test('warns when everybody may do everything', async () => {
+  test('warns when everyone may do everything', async () => {
     const { bearing, warnings } = await start({ authorization: 'AlwaysAllow', anonymousAuth: true })
     expect(await statusOf(bearing(), NAMESPACES)).toBe(200)
     expect(warnings).toEqual([expect.stringContaining('may do everything, without credentials')])
@@ -81,7 +81,7 @@ describe('a cluster that listens', () => {
     expect(await statusOf(bearing(), NAMESPACES)).toBe(401)
   })
 
-  test('writes a kubeconfig that only its owner can read, also over one that everybody could', async () => {
+  test('writes a kubeconfig that only its owner can read, also over one that everyone could', async () => {
     const { cluster } = await start()
     const path = join(folder, 'kubeconfig')
     await writeFile(path, 'old and much longer than nothing', { mode: 0o644 })
@@ -95,7 +95,7 @@ describe('reeve-cluster', () => {
   const run = (...args: string[]) =>
     startClusterProcess('--no-controllers', '--kubeconfig', join(folder, 'kubeconfig'), ...args)
 
-  test('lets its kubeconfig in and nobody else, and says nothing of danger', async () => {
+  test('admits only its kubeconfig, without a warning', async () => {
     await using process = await run()
     const connection = connectionOf(await readFile(join(folder, 'kubeconfig'), 'utf8'))
     const [admin, nobody] = [new RawClient(connection), new RawClient({ server: connection.server, ca: connection.ca })]

@@ -94,7 +94,7 @@ describe('a user without permissions', () => {
     expect((await post(`${ACCESS}/selfsubjectaccessreviews`, { spec }, as('nobody'))).status).toBe(201)
   })
 
-  it('may not impersonate others', async () => {
+  it('may not impersonate other users', async () => {
     const user = await userWith(
       [{ verbs: ['impersonate'], apiGroups: [''], resources: ['users'], resourceNames: ['bob'] }],
       true,
@@ -149,7 +149,7 @@ describe('roles', () => {
     )
   })
 
-  it('aggregate the rules of others by label', async () => {
+  it('aggregate the rules of other roles by label', async () => {
     const name = unique('aggregate')
     const label = { [`example.com/${name}`]: 'true' }
     await post(`${RBAC}/clusterroles`, {

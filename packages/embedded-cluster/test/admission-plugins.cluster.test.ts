@@ -135,7 +135,7 @@ describe('a new pod', () => {
     expect(pod.volumes).toBeUndefined()
   })
 
-  it('keeps equivalent tolerations of its own', async () => {
+  it('keeps its own equivalent tolerations', async () => {
     expect((await spec({ tolerations: [{ operator: 'Exists' }] })).tolerations).toEqual([{ operator: 'Exists' }])
   })
 

@@ -1,4 +1,4 @@
-/** `reeve-cluster --data-dir`, killed during writes over TLS: acknowledged writes are there afterwards. */
+/** `reeve-cluster --data-dir`, killed during writes over TLS: acknowledged writes are stored afterwards. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,12 +1,12 @@
-/** What goes on behind the scenes, operators and narrators: it ends together, and the first failure ends it. */
+/** Background work of the demo, operators and narrators: it stops together, and the first failure stops it. */
 
 /** The reason with which everything ends when all is well. */
 class Curtain extends Error {}
 
 /**
- * Supervises work that goes on in the background.
+ * Supervises background work.
  *
- * *Guarantees*: after {@link Backstage.close} nothing of it runs any more, and `failure` is the first failure.
+ * *Guarantees*: after {@link Backstage.close} nothing is running, and `failure` is the first failure.
  * A failure that results from stopping the demo does not count.
  */
 export class Backstage {
@@ -22,7 +22,7 @@ export class Backstage {
     this.signal = AbortSignal.any([stopped, this.#end.signal])
   }
 
-  /** What went wrong first. */
+  /** The first failure. */
   get failure(): Error | undefined {
     return this.#failure
   }
@@ -39,7 +39,7 @@ export class Backstage {
     this.#end.abort(this.#failure)
   }
 
-  /** Ends everything and resolves when nothing runs any more. */
+  /** Ends everything and resolves when nothing is running. */
   async close(): Promise<void> {
     this.#end.abort(new Curtain('the demo is over'))
     await Promise.all(this.#work)

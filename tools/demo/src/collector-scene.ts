@@ -10,7 +10,7 @@ import { ChartStore, findHelm, type HelmBinary, HelmError, openHelm } from '@ree
 import { loadConfig, type Resource, sleep } from '@reeve/kube'
 import { parse } from 'yaml'
 import { applyCrd, FIELD_MANAGER } from './apply-crd.ts'
-import { colourOf, type Narrated, type Told } from './narrator.ts'
+import { colourOf, type Narrated, type NarratedKind } from './narrator.ts'
 import type { OpenScene, Scene, SceneStage } from './scene.ts'
 
 const NAMESPACE = 'default'
@@ -20,10 +20,10 @@ const CHARTS = fileURLToPath(new URL('../../../operators/collector/charts', impo
 /** The conditions in the order in which they are shown: failures, then progress, then success. */
 const CONDITIONS = ['Degraded', 'Progressing', 'Available'] as const
 
-const COLLECTOR: Told = {
+const COLLECTOR: NarratedKind = {
   // The narrator reads what all kinds have in common.
   resource: Collectors as Resource<Narrated>,
-  tell({ status }) {
+  describe({ status }) {
     const word = status?.phase ?? 'Created'
     const holding = CONDITIONS.map((type) =>
       status?.conditions?.find((condition) => condition.type === type && condition.status === 'True'),
@@ -38,7 +38,7 @@ export const collectorScene: Scene = {
   title: 'Collector: a Helm release in the namespace of a tenant',
   kubectlNames: 'collectors',
   hint: 'kubectl patch collector acme-logs --type=merge -p \'{"spec":{"tenant":{"instance":"us1"}}}\', and helm list -A',
-  told: [COLLECTOR],
+  kinds: [COLLECTOR],
   async obstacle() {
     try {
       await demoHelm()
@@ -60,7 +60,7 @@ async function demoHelm(signal?: AbortSignal): Promise<HelmBinary> {
 async function openCollectorScene(stage: SceneStage, signal: AbortSignal): Promise<OpenScene> {
   const { client, logger, kubeconfigPath } = stage
   await applyCrd(client, crdManifest(CollectorCrd), signal)
-  // Removed at once when something below fails, and otherwise by whoever closes the scene.
+  // Removed immediately if something below fails, and otherwise when the scene is closed.
   await using held = new AsyncDisposableStack()
   const config = await loadConfig(kubeconfigPath === undefined ? {} : { kubeconfig: kubeconfigPath })
   const helm = held.use(await openHelm(await demoHelm(signal), config, { logger }))
@@ -74,7 +74,7 @@ async function openCollectorScene(stage: SceneStage, signal: AbortSignal): Promi
     adminNamespaces: [NAMESPACE],
     settings: {
       clusters: { development: { type: 'directory', location: CHARTS } },
-      // Helm acts as an account of the namespace of the tenant, which may do what it wants in there.
+      // Helm acts as an account of the namespace of the tenant, which has all rights in it.
       createdNamespaces: { clusterRole: 'admin' },
     },
   })

@@ -6,7 +6,7 @@ import { startEmbeddedCluster } from '@reeve/embedded-cluster'
 /** Where the demo runs. */
 export type ClusterChoice = 'embedded' | 'real' | 'kubeconfig'
 
-/** A cluster at hand. */
+/** A running cluster. */
 export interface DemoCluster extends AsyncDisposable {
   /** One line for people. */
   readonly description: string

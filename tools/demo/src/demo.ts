@@ -7,12 +7,12 @@ import { runUntilSignal } from '@reeve/runtime/manager'
 import { FIELD_MANAGER } from './apply-crd.ts'
 import { Backstage } from './backstage.ts'
 import { type ClusterChoice, type DemoCluster, openDemoCluster } from './demo-cluster.ts'
-import { narrate, type Told } from './narrator.ts'
+import { COMMON_KINDS } from './narrated-kinds.ts'
+import { type NarratedKind, narrate } from './narrator.ts'
 import type { OpenScene, Scene, SceneStage } from './scene.ts'
 import { SCENES } from './scenes.ts'
 import { paint, type Screen, standardScreen } from './terminal.ts'
 import { TimeLimit } from './time-limit.ts'
-import { COMMON_KINDS } from './told-kinds.ts'
 
 /** The command line. */
 export interface DemoFlags {
@@ -23,7 +23,7 @@ export interface DemoFlags {
   readonly logLevel?: LogLevel
 }
 
-/** Runs the demo; answers with the exit code of the process. */
+/** Runs the demo; returns the exit code of the process. */
 export async function demo(flags: DemoFlags): Promise<number> {
   const screen = standardScreen(process.stdout, process.env)
   const logger =
@@ -53,7 +53,7 @@ function endOf(stream: NodeJS.WriteStream): AbortSignal {
   return end.signal
 }
 
-/** Answers with what went wrong, or nothing. */
+/** Returns the failure, if any. */
 async function play(
   flags: DemoFlags,
   cluster: DemoCluster,
@@ -78,7 +78,7 @@ async function play(
   return backstage.failure?.message
 }
 
-/** Plays all scenes that this machine can play; answers with these. Operators of earlier scenes go on working. */
+/** Plays all scenes that this machine can play; returns these. Operators of earlier scenes keep running. */
 async function show(
   flags: DemoFlags,
   stage: SceneStage,
@@ -87,11 +87,11 @@ async function show(
   opened: AsyncDisposableStack,
 ): Promise<readonly Scene[]> {
   const start = performance.now()
-  const tell = (kinds: readonly Told[]) =>
+  const follow = (kinds: readonly NarratedKind[]) =>
     backstage.start((signal) => narrate(stage.client, screen, kinds, () => performance.now() - start, signal))
   const limit = new TimeLimit(flags.once ? flags.timeout : undefined)
   const shown: Scene[] = []
-  tell(COMMON_KINDS)
+  follow(COMMON_KINDS)
   for (const scene of SCENES) {
     screen.write('')
     screen.write(paint(screen, 'bold', scene.title))
@@ -103,7 +103,7 @@ async function show(
     const install = (signal: AbortSignal) => scene.open(stage, signal)
     const open = await limit.run(backstage.signal, install, async () => 'the operator could not be installed')
     opened.use(open)
-    tell(scene.told)
+    follow(scene.kinds)
     backstage.start((signal) => open.run(signal))
     await limit.run(
       backstage.signal,
@@ -126,7 +126,7 @@ async function stateOf(scene: OpenScene): Promise<string> {
   }
 }
 
-/** Until somebody ends the demo. */
+/** Until the user stops the demo. */
 async function linger(screen: Screen, shown: readonly Scene[], signal: AbortSignal): Promise<void> {
   for (const { hint } of shown) screen.write(paint(screen, 'dim', `try: ${hint}`))
   screen.write(paint(screen, 'dim', 'Ctrl-C ends the demo'))

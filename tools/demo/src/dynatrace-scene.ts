@@ -19,7 +19,7 @@ import { applyChart } from './chart-objects.ts'
 import { OAUTH_CLIENT, TENANT, TRUST, tenantObjects } from './dynatrace-tenant.ts'
 import { startWebhooks } from './dynatrace-webhooks.ts'
 import { bookshopState, openBookshop } from './injected-application.ts'
-import { colourOf, type Narrated, type Told } from './narrator.ts'
+import { colourOf, type Narrated, type NarratedKind } from './narrator.ts'
 import { connectAsOperator } from './operator-account.ts'
 import type { OpenScene, Scene, SceneStage } from './scene.ts'
 
@@ -27,10 +27,10 @@ const NAMESPACE = 'dynatrace'
 const VERSION = '0.1.0'
 const SAMPLES = new URL('../../../operators/dynatrace/samples/', import.meta.url)
 
-const told = (resource: Resource<DynaKube> | Resource<EdgeConnect>): Told => ({
+const narrated = (resource: Resource<DynaKube> | Resource<EdgeConnect>): NarratedKind => ({
   // The narrator reads what all kinds have in common.
   resource: resource as Resource<Narrated>,
-  tell({ status }) {
+  describe({ status }) {
     const word = status?.phase ?? 'Created'
     const failing = status?.conditions?.find((condition) => condition.status === 'False' && condition.message)
     return { word, colour: colourOf(word), detail: failing?.message ?? '' }
@@ -42,7 +42,7 @@ export const dynatraceScene: Scene = {
   title: 'Dynatrace: a DynaKube with everything, an EdgeConnect and an injected application, in a simulated tenant',
   kubectlNames: 'dynakubes,edgeconnects',
   hint: 'kubectl edit dynakube -n dynatrace dynakube: remove a feature and see it go, or write nonsense and see it denied',
-  told: [told(DynaKubes), told(EdgeConnects)],
+  kinds: [narrated(DynaKubes), narrated(EdgeConnects)],
   async obstacle({ hasSimulatedNodes }) {
     if (!hasSimulatedNodes) return 'a simulated tenant has no agents that real nodes could run'
     if ((await findClientBinary('helm')) === undefined) return 'its CSI driver comes with a chart: put helm on PATH'
@@ -53,7 +53,7 @@ export const dynatraceScene: Scene = {
 
 async function openDynatraceScene(stage: SceneStage, signal: AbortSignal): Promise<OpenScene> {
   const { client, logger } = stage
-  // Stopped at once when something below fails, and otherwise by whoever closes the scene.
+  // Stopped immediately if something below fails, and otherwise when the scene is closed.
   await using started = new AsyncDisposableStack()
   const simulator = started.use(await startTenantSimulator({ tenants: [{ id: TENANT }] }))
   await prepare(client, simulator, signal)

@@ -1,4 +1,4 @@
-/** What the namespace of the Dynatrace operator holds before there is a DynaKube: tokens, trust and accounts. */
+/** The objects of the namespace of the Dynatrace operator before there is a DynaKube: tokens, trust and accounts. */
 import type { TenantSimulator } from '@reeve/dynatrace/tenant/simulator'
 import type { UnknownObject } from '@reeve/kube'
 
@@ -8,7 +8,7 @@ export const TENANT = 'demo'
 /** The ConfigMap with the authority of the tenant's certificate. */
 export const TRUST = 'tenant-ca'
 
-/** The Secret with which EdgeConnects are made in the tenant. */
+/** The Secret with which EdgeConnects are created in the tenant. */
 export const OAUTH_CLIENT = 'edgeconnect-oauth'
 
 /** The Secret with the tokens: by default the one that is called like the DynaKube. */

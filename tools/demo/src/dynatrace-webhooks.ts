@@ -65,7 +65,7 @@ export async function startWebhooks(
   const end = manager.run(stop.signal)
   started.defer(async () => {
     stop.abort()
-    // Whoever waits for the end learns of a failure.
+    // A failure is reported to the awaiter of the end.
     await end.catch(() => undefined)
   })
   const { port } = await server.address()

@@ -1,4 +1,4 @@
-/** `npm start`: a cluster, the operators on it, samples, and the story of what happens, told live. */
+/** `npm start`: a cluster, the operators on it, samples, and a live log of what happens. */
 import { enableCompileCache } from 'node:module'
 import { EXIT, port } from '@reeve/cli'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
@@ -6,18 +6,18 @@ import type { DemoFlags } from './demo.ts'
 
 enableCompileCache()
 
-/** Exit codes above tell the number of a signal. */
+/** Exit codes above this encode the number of a signal. */
 const SIGNALLED = 128
 
 const program = new Command('npm start --')
   .description('Shows the operators running. Without options: on an embedded cluster, until Ctrl-C.')
   .addOption(
-    new Option('--cluster <kind>', 'where to run: a cluster of its own, a real control plane, or your current context')
+    new Option('--cluster <kind>', 'where to run: an embedded cluster, a real control plane, or your current context')
       .choices(['embedded', 'real', 'kubeconfig'])
       .default('embedded'),
   )
   .option('--once', 'end with exit code 0 as soon as the samples are ready', false)
-  .option('--timeout <seconds>', 'with --once: when to give up', seconds, 60)
+  .option('--timeout <seconds>', 'with --once: when to stop waiting', seconds, 60)
   .option('--port <port>', 'port of the embedded cluster; 0 takes a free one', port, 0)
   .addOption(
     new Option('--log-level <level>', 'also show the operators’ logs').choices(['debug', 'info', 'warn', 'error']),
@@ -42,7 +42,7 @@ try {
   program.parse()
   const { demo } = await import('./demo.ts')
   const code = await demo(program.opts<DemoFlags>())
-  // Whoever asks twice to stop does not want to wait for what is left to be closed.
+  // On a second signal, exit without waiting for the clean-up.
   if (code > SIGNALLED) process.exit(code)
   process.exitCode = code
 } catch (error) {

@@ -3,10 +3,10 @@ import { isRetryable, type KubeClient, type KubeObject, type Resource, type Stor
 import { type Colour, type Screen, storyLine } from './terminal.ts'
 
 /** How the changes of a kind are shown. */
-export interface Told {
+export interface NarratedKind {
   readonly resource: Resource<Narrated>
   /** What there is to say about an object; `undefined` says nothing. Said again only when it changes. */
-  tell(object: Stored<Narrated>): Sentence | undefined
+  describe(object: Stored<Narrated>): Sentence | undefined
 }
 
 /** What is said about an object: how it stands, and why. */
@@ -43,7 +43,7 @@ const COLOURS: Readonly<Record<string, Colour>> = {
 export const colourOf = (phase: string): Colour => COLOURS[phase] ?? 'cyan'
 
 /**
- * Writes a line for every change of these kinds until `signal` aborts. A lost watch is taken up again.
+ * Writes a line for every change of these kinds until `signal` aborts. A lost watch is resumed.
  *
  * @param elapsedMs how long the story has been going on
  *
@@ -53,43 +53,43 @@ export const colourOf = (phase: string): Colour => COLOURS[phase] ?? 'cyan'
 export async function narrate(
   client: KubeClient,
   screen: Screen,
-  kinds: readonly Told[],
+  kinds: readonly NarratedKind[],
   elapsedMs: () => number,
   signal: AbortSignal,
 ): Promise<void> {
-  const say = (told: Told, object: Stored<Narrated>, sentence: Sentence) => {
-    const subject = `${told.resource.kind} ${object.metadata.name}`
+  const say = (kind: NarratedKind, object: Stored<Narrated>, sentence: Sentence) => {
+    const subject = `${kind.resource.kind} ${object.metadata.name}`
     screen.write(storyLine(screen, elapsedMs() / 1_000, subject, sentence, sentence.detail))
   }
-  await Promise.all(kinds.map((told) => follow(client, told, say, signal)))
+  await Promise.all(kinds.map((kind) => follow(client, kind, say, signal)))
 }
 
 async function follow(
   client: KubeClient,
-  told: Told,
-  say: (told: Told, object: Stored<Narrated>, sentence: Sentence) => void,
+  kind: NarratedKind,
+  say: (kind: NarratedKind, object: Stored<Narrated>, sentence: Sentence) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const said = new Map<string, string>()
   while (!signal.aborted) {
     try {
-      for await (const event of client.watch(told.resource, { signal, timeoutSeconds: 200 })) {
+      for await (const event of client.watch(kind.resource, { signal, timeoutSeconds: 200 })) {
         if (event.type === 'BOOKMARK') continue
         const { uid } = event.object.metadata
         if (event.type === 'DELETED') {
-          if (said.delete(uid)) say(told, event.object, { word: 'gone', colour: 'dim', detail: '' })
+          if (said.delete(uid)) say(kind, event.object, { word: 'gone', colour: 'dim', detail: '' })
           continue
         }
-        const sentence = told.tell(event.object)
+        const sentence = kind.describe(event.object)
         const text = JSON.stringify(sentence)
         if (sentence === undefined || said.get(uid) === text) continue
         said.set(uid, text)
-        say(told, event.object, sentence)
+        say(kind, event.object, sentence)
       }
     } catch (error) {
       if (signal.aborted) return
       if (!isRetryable(error)) throw error
-      // Continues as soon as the server is back; changes in between are shown from the new state.
+      // Continues as soon as the server is back; changes meanwhile are shown from the new state.
       await sleep(RETRY_MS, { signal })
     }
   }

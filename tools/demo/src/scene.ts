@@ -1,7 +1,7 @@
 /** A scene of the demo: one operator with a sample that becomes ready before the eyes of the audience. */
 import type { KubeClient } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
-import type { Told } from './narrator.ts'
+import type { NarratedKind } from './narrator.ts'
 
 /** What a scene plays on. */
 export interface SceneStage {
@@ -22,14 +22,14 @@ export interface Scene {
   /** What to try once it is ready, as a command or a few words. */
   readonly hint: string
   /** How changes of its own kinds are shown; those of pods, workloads and services are always shown. */
-  readonly told: readonly Told[]
+  readonly kinds: readonly NarratedKind[]
   /** Why it cannot be shown here. @default it always can */
   obstacle?(stage: SceneStage): Promise<string | undefined>
   /** Installs what the operator needs, its CRDs first of all. */
   open(stage: SceneStage, signal: AbortSignal): Promise<OpenScene>
 }
 
-/** A scene whose operator can run. Disposing it releases what it holds outside the cluster, after the operator's end. */
+/** A scene whose operator can run. Disposing it releases its resources outside the cluster, after the operator's end. */
 export interface OpenScene extends AsyncDisposable {
   /** Runs the operator; resolves when `signal` aborts, rejects when the operator fails. */
   run(signal: AbortSignal): Promise<void>

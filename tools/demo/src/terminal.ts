@@ -1,4 +1,4 @@
-/** Lines on a terminal: aligned always, coloured only where somebody looks. */
+/** Lines on a terminal: aligned always, coloured only on a terminal. */
 
 /** Where lines go. `isTTY` decides about colour, unless the user has decided. */
 export interface Screen {

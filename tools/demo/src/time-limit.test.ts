@@ -6,7 +6,7 @@ const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
 
 describe('TimeLimit', () => {
-  it('answers with what was done in time', async () => {
+  it('returns the result in time', async () => {
     const limit = new TimeLimit(60)
     expect(
       await limit.run(
@@ -17,7 +17,7 @@ describe('TimeLimit', () => {
     ).toBe('done')
   })
 
-  it('says how things stand when the time is up', async () => {
+  it('reports the state at the timeout', async () => {
     const limit = new TimeLimit(0.001)
     const late = limit.run(never, untilAborted, async () => 'WebApp shop is Created')
     await expect(late).rejects.toThrow('not ready within 0.001 s: WebApp shop is Created')
@@ -34,7 +34,7 @@ describe('TimeLimit', () => {
     await expect(failed).rejects.toThrow('refused')
   })
 
-  it('waits for ever without a limit, until somebody stops it', async () => {
+  it('waits forever without a limit, until it is stopped', async () => {
     const user = new AbortController()
     const running = new TimeLimit().run(user.signal, untilAborted, async () => 'late')
     user.abort(new Error('stopped'))

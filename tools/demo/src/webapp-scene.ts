@@ -19,7 +19,7 @@ import {
 } from '@reeve/webapp'
 import { parse } from 'yaml'
 import { applyCrd, FIELD_MANAGER } from './apply-crd.ts'
-import { colourOf, type Narrated, type Told } from './narrator.ts'
+import { colourOf, type Narrated, type NarratedKind } from './narrator.ts'
 import { connectAsOperator } from './operator-account.ts'
 import type { OpenScene, Scene, SceneStage } from './scene.ts'
 
@@ -27,7 +27,7 @@ const CONFIGURATION = 'webapp-operator'
 const NAMESPACE = 'default'
 const SAMPLE = new URL('../../../operators/webapp/samples/shop.yaml', import.meta.url)
 
-const WEBAPP: Told = {
+const WEBAPP: NarratedKind = {
   resource: resource<Narrated>({
     group: 'example.com',
     version: 'v1',
@@ -35,7 +35,7 @@ const WEBAPP: Told = {
     plural: 'webapps',
     namespaced: true,
   }),
-  tell({ spec, status }) {
+  describe({ spec, status }) {
     const word = status?.phase ?? 'Created'
     const message = status?.conditions?.find(
       ({ type, status: value }) => type !== 'Available' && value === 'True',
@@ -50,7 +50,7 @@ export const webAppScene: Scene = {
   title: 'WebApp: a web application as a Deployment and a Service',
   kubectlNames: 'webapps',
   hint: 'kubectl scale webapp shop --replicas=5, or delete its Deployment',
-  told: [WEBAPP],
+  kinds: [WEBAPP],
   open: openWebAppScene,
 }
 
@@ -90,7 +90,7 @@ async function openWebAppScene(stage: SceneStage, signal: AbortSignal): Promise<
   }
 }
 
-/** Tells the API server about the webhooks. The operator itself adds the certificate authority to trust. */
+/** Registers the webhooks with the API server. The operator itself adds the certificate authority to trust. */
 async function registerWebhooks(client: KubeClient, operator: WebAppOperator, signal: AbortSignal): Promise<void> {
   const address = await operator.webhooks?.server.address()
   if (address === undefined) return

@@ -13,7 +13,7 @@ interface Ended {
   readonly errors: string
 }
 
-/** Runs it until it exits by itself, or by Ctrl-C after a line was printed. */
+/** Runs it until it exits, or by Ctrl-C after a line was printed. */
 async function start(args: readonly string[], stopAfter?: string): Promise<Ended> {
   const child = spawn(process.execPath, [main, ...args], { cwd: root, env: { ...process.env, NO_COLOR: '1' } })
   let story = ''
@@ -21,7 +21,7 @@ async function start(args: readonly string[], stopAfter?: string): Promise<Ended
   child.stdout.on('data', (chunk) => {
     story += String(chunk)
     // A second signal would end it the hard way.
-    if (stopAfter !== undefined && !child.killed && told(story).includes(stopAfter)) child.kill('SIGINT')
+    if (stopAfter !== undefined && !child.killed && linesOf(story).includes(stopAfter)) child.kill('SIGINT')
   })
   child.stderr.on('data', (chunk) => {
     errors += String(chunk)
@@ -31,15 +31,15 @@ async function start(args: readonly string[], stopAfter?: string): Promise<Ended
 }
 
 /** `subject word` of every line of the story, such as `DynaKube dynakube Running`. */
-const told = (story: string) =>
+const linesOf = (story: string) =>
   [...story.matchAll(/^ *\d+\.\d s {2}(\S+ \S+) +(\S+)/gm)].map(([, subject, word]) => `${subject} ${word}`)
 
 describe('npm start', () => {
-  it('with --once shows every operator until its samples are ready, and ends by itself', async () => {
+  it('with --once shows every operator until its samples are ready, and exits', async () => {
     const { code, story, errors } = await start(['--once', '--timeout', '100'])
     expect(errors).toBe('')
     expect(code).toBe(0)
-    expect(told(story)).toEqual(
+    expect(linesOf(story)).toEqual(
       expect.arrayContaining([
         'WebApp shop Ready',
         'DaemonSet dynatrace-oneagent-csi-driver available',

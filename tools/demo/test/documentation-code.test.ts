@@ -1,9 +1,9 @@
 /**
  * Checks the types of all TypeScript in the documentation, and runs the programs among it.
  *
- * A block is a module of its own. An HTML comment `<!-- code … -->` right before it holds what readers can imagine and the
+ * A block is a separate module. An HTML comment `<!-- code … -->` right before it has what readers can imagine and the
  * compiler cannot, such as `declare const signal: AbortSignal`; it is put in front of the block. Blocks with `file=name`
- * are modules of one program per page and have tests of their own; blocks marked `run` are run here.
+ * are modules of one program per page and have their own tests; blocks marked `run` are run here.
  */
 import { execFile } from 'node:child_process'
 import { glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -73,7 +73,7 @@ it('is found in the README, in the pages and in the READMEs of packages', () => 
 it('is accepted by the compiler as it stands', { timeout: 120_000 }, async () => {
   const config = {
     extends: '../../tsconfig.json',
-    // An example ends where the reader goes on.
+    // An example ends where the reader continues.
     compilerOptions: { noUnusedLocals: false },
     include: ['.', '../../packages/kube/src/**/*.d.ts'],
     exclude: [],

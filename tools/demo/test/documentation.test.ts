@@ -45,7 +45,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Writes the code blocks that name a file, and answers with their names. */
+/** Writes the code blocks that name a file, and returns their names. */
 async function extract(page: string): Promise<readonly string[]> {
   const text = await readFile(join(root, page), 'utf8')
   const blocks = [...text.matchAll(/^```\w+ file=(\S+)\n([\s\S]*?)^```$/gm)]

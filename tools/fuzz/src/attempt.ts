@@ -7,7 +7,7 @@ export type Attempt<T> = { readonly value: T } | { readonly refusal: string }
 const MAX_OUTCOME_LENGTH = 120
 
 /**
- * Calls `parse`. Errors for which `isRefusal` holds become an outcome; all others are crashes and pass through.
+ * Calls `parse`. Errors that `isRefusal` accepts become an outcome; all others are crashes and are rethrown.
  *
  * @example
  * const parsed = attempt(() => parseQuantity(text), isA(QuantityError))

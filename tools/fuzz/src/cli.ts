@@ -56,7 +56,7 @@ async function search(file: TargetFile, thread: FuzzThread, command: Command): P
     signal: stop.signal,
     onProgress: (now, found) => line.update(now, found),
     onLearned: (input, outcome) => workspace.keep(file.name, input, outcome),
-    // Saved as it is for now: whoever interrupts the run has it.
+    // Saved unchanged for now, in case the run is interrupted.
     onFound: (finding) => workspace.save(file.name, finding),
   })
   line.end(progress, findings.length)
@@ -92,7 +92,7 @@ function preview(input: Uint8Array): string {
   return input.length > 300 ? `${text}… (${input.length} bytes)` : text
 }
 
-/** What a user can mend by another command line. */
+/** An error of the command line. */
 function isUsage(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown }
   return /^(USAGE|ERR_PARSE_ARGS)/.test(String(code))

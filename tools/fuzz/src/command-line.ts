@@ -52,7 +52,7 @@ export interface Command {
 }
 
 /**
- * Reads the arguments; `undefined` when only help is wanted.
+ * Reads the arguments; `undefined` when only help is requested.
  *
  * *Errors*: {@link UsageError}, and what `parseArgs` throws at options that do not exist.
  *

@@ -24,7 +24,7 @@ export class Corpus {
     return this.#entries
   }
 
-  /** Adds a seed whatever its outcome is. */
+  /** Adds a seed regardless of its outcome. */
   add(input: Buffer): void {
     this.#entries.push(ownCopy(input))
     this.#totalBytes += input.length
@@ -61,7 +61,7 @@ function ownCopy(input: Buffer): Buffer {
 
 /**
  * The outcome without what may come from the input: words that occur in it or are not plain words. Or else every input
- * would have an outcome of its own.
+ * would have a new outcome.
  */
 function lessonOf(outcome: string, input: Buffer): string {
   const text = input.toString('latin1')

@@ -7,7 +7,7 @@ import { inputsFor } from './generate.ts'
 import { type Bounds, collectGarbage, Judge, memoryBytes, type Problem } from './judge.ts'
 import type { FuzzTarget } from './target.ts'
 
-/** Inputs generated at once; between batches, new corpus entries are used and messages are processed. */
+/** Inputs generated per batch; between batches, new corpus entries are used and messages are processed. */
 const BATCH = 40
 
 /** Before that, memory grows because code is compiled and data is loaded, not because of a leak. */
@@ -116,6 +116,6 @@ function liveBytes(): number {
 
 function reportKept(keptBytes: number, runs: number, observer: SearchObserver): void {
   if (keptBytes <= MAX_KEPT_BYTES) return
-  const details = `${(keptBytes / 1024 / 1024).toFixed(0)} MiB are still held after ${runs} inputs: something keeps what it parsed`
+  const details = `${(keptBytes / 1024 / 1024).toFixed(0)} MiB are still in use after ${runs} inputs: parsed values leak`
   observer.found({ kind: 'memory', signature: 'kept', details }, new Uint8Array())
 }

@@ -24,7 +24,7 @@ describe('an input', () => {
     expect((await problemWith(file, thread, Buffer.from(text)))?.kind).toBe(kind)
   })
 
-  it('that hangs is known although the thread cannot tell', async () => {
+  it('that hangs is reported although the thread cannot respond', async () => {
     const { findings } = await runTarget(file, impatient, {
       seed: 1,
       maxRuns: 0,
@@ -48,7 +48,7 @@ describe('an input', () => {
 describe('a search', () => {
   const bounds = { seed: 1, maxRuns: 200, maxMs: 60_000 }
 
-  it('starts with the seeds, reports each problem once and goes on', async () => {
+  it('starts with the seeds, reports each problem once and continues', async () => {
     const learned = ['crash 1', 'crash 2', 'hang', 'law'].map((text) => Buffer.from(text))
     const { findings, progress } = await runTarget(file, impatient, { ...bounds, learned })
     expect(findings.map(({ problem }) => problem.kind)).toEqual(['crash', 'hang'])

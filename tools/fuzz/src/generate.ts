@@ -7,7 +7,7 @@ import { jsonMutations, mutateJson } from './json-mutations.ts'
 import type { FuzzTarget } from './target.ts'
 
 /**
- * An arbitrary over inputs that draws on what the corpus holds at the moment. The same seed gives the same inputs as
+ * An arbitrary over inputs that draws on the current corpus. The same seed gives the same inputs as
  * long as the corpus grows in the same way.
  *
  * @example

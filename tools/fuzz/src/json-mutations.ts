@@ -141,7 +141,7 @@ function slotsIn(root: { value: unknown }): readonly Slot[] {
     const slot = slots[index]
     const value = slot === undefined ? undefined : get(slot)
     if (typeof value !== 'object' || value === null) continue
-    // Object.keys gives own members only, whatever they are called.
+    // Object.keys gives own members only, whatever their names.
     for (const key of Object.keys(value)) slots.push({ parent: value as Record<string, unknown>, key })
   }
   return slots
@@ -166,7 +166,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Mutations of bytes have made something else of it, which is an input as well.
+    // Mutations of bytes have changed it, which is an input as well.
     return undefined
   }
 }

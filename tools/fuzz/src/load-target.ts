@@ -14,7 +14,7 @@ export interface TargetFile {
   readonly path: string
 }
 
-/** A target that is not there or cannot be used. */
+/** A target that does not exist or cannot be used. */
 export class TargetError extends Error {
   override readonly name = 'TargetError'
   readonly code = 'TARGET'

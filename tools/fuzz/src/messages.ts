@@ -1,4 +1,4 @@
-/** What the supervisor and its thread tell each other. */
+/** Messages between the supervisor and its thread. */
 import type { Progress, Search, SearchResult } from './fuzz-loop.ts'
 import type { Bounds, Problem, Verdict } from './judge.ts'
 

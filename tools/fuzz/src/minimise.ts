@@ -6,7 +6,7 @@ export type StillFails = (candidate: Uint8Array) => Promise<boolean>
 
 /**
  * A smaller input with the same problem: whole members of JSON go first, then ever smaller pieces of the text. Ends
- * early, with the best so far, when `isOver` says so.
+ * early, with the best so far, when `isOver` returns true.
  *
  * @example
  * const small = await minimise(input, async (candidate) => crashes(candidate), () => false)
@@ -18,7 +18,7 @@ export async function minimise(input: Uint8Array, stillFails: StillFails, isOver
 
 async function removeMembers(input: Buffer, stillFails: StillFails, isOver: () => boolean): Promise<Buffer> {
   let best = input
-  // After a success the numbers of the members mean others, but there are fewer of them.
+  // After a success the member indices change, but there are fewer of them.
   for (let index = 0; !isOver(); ) {
     const candidate = withoutMember(best.toString('utf8'), index)
     if (candidate === undefined) return best

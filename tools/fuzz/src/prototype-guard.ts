@@ -7,7 +7,7 @@ const SHARED: readonly (readonly [string, object])[] = [
   ['String.prototype', String.prototype],
 ]
 
-/** Remembers the prototypes as they are when it is made. */
+/** Records the prototypes when it is created. */
 export class PrototypeGuard {
   readonly #known = SHARED.map(([name, prototype]) => {
     const members = Reflect.ownKeys(prototype).map(

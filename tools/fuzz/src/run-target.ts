@@ -1,4 +1,4 @@
-/** One target for as long as wanted: search, outlive what hangs, and make what was found small. */
+/** Runs one target: searches, survives hangs, and minimizes findings. */
 import { MAX_FINDINGS, MINIMISE_MS } from './defaults.ts'
 import type { Progress, Search } from './fuzz-loop.ts'
 import { type FuzzThread, ThreadLostError } from './fuzz-thread.ts'
@@ -11,7 +11,7 @@ export interface Finding {
   readonly input: Uint8Array
 }
 
-/** What a run of a target came to. */
+/** The result of a run. */
 export interface TargetReport {
   readonly progress: Progress
   readonly durationMs: number
@@ -26,7 +26,7 @@ export interface RunOptions extends Omit<Search, 'seeds'> {
   readonly learned?: readonly Uint8Array[]
   readonly onProgress?: (progress: Progress, findings: number) => void
   readonly onLearned?: (input: Uint8Array, outcome: string) => void
-  /** Told at once, before the input is made smaller. */
+  /** Called immediately, before the input is minimized. */
   readonly onFound?: (finding: Finding) => void
   readonly signal?: AbortSignal
 }

@@ -1,4 +1,4 @@
-/** What a fuzz target is: one parser, how to make inputs for it, and what may come of them. */
+/** What a fuzz target is: one parser, its inputs, and their allowed outcomes. */
 import type { Arbitrary } from 'fast-check'
 
 /**
@@ -30,7 +30,7 @@ export interface FuzzTarget {
   /** Larger inputs are cut. @default 64 KiB */
   readonly maxBytes?: number
   /**
-   * Parses one input. Returns what came of it as a short text: an input with a new outcome joins the corpus. Whatever it
+   * Parses one input. Returns its outcome as a short text: an input with a new outcome joins the corpus. Whatever it
    * throws is a finding, so refusals that the parser documents are caught with `attempt`, and broken laws are thrown
    * with `broken`.
    */

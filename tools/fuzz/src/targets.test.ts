@@ -1,4 +1,4 @@
-/** Every target for a moment, so that no change gets far that makes a parser crash, hang or swell. */
+/** Runs every target briefly, to catch changes that make a parser crash, hang or leak. */
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { FuzzThread } from './fuzz-thread.ts'

@@ -1,4 +1,4 @@
-/** Runs targets in a thread of its own, so that one that never ends can be ended. */
+/** Runs targets in a separate thread, so that one that hangs can be terminated. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { messageShape } from './attempt.ts'
 import { fuzz, type SearchObserver } from './fuzz-loop.ts'

@@ -1,4 +1,4 @@
-/** What `npm ci` installs has to be what was reviewed, from whatever registry it comes. */
+/** What `npm ci` installs must be what was reviewed, from any registry. */
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 
@@ -23,7 +23,7 @@ function parentOf(path: string): string | undefined {
   return end === -1 ? undefined : path.slice(0, end)
 }
 
-/** The package whose archive holds the package at `path`. */
+/** The package whose archive contains the package at `path`. */
 function archiveOf(path: string): LockedPackage | undefined {
   const entry = lock.packages[path]
   const parent = parentOf(path)

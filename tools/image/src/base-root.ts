@@ -42,7 +42,7 @@ export async function buildBaseRoot(
   await mkdir(join(root, 'tmp'), { recursive: true })
 }
 
-/** One file of all authorities in the order of their names, where OpenSSL, Node and Go look for it. */
+/** One file of all authorities in the order of their names, where OpenSSL, Node and Go expect it. */
 async function writeAuthorities(unpacked: string, root: string): Promise<void> {
   const files = (await filesOf(join(unpacked, AUTHORITIES))).filter((path) => path.endsWith('.crt')).toSorted()
   const texts = await Promise.all(files.map((path) => readFile(join(unpacked, AUTHORITIES, path), 'utf8')))

@@ -2,7 +2,7 @@
  * The libraries that Node is linked against, taken from Debian packages of pinned versions.
  *
  * apt resolves, downloads and verifies signatures with the sources of this machine, but with its own state, so that
- * packages of another architecture can be had without changing the machine.
+ * packages of another architecture can be downloaded without changing the machine.
  */
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'

@@ -22,7 +22,7 @@ async function tree(name: string, files: readonly string[], modifiedAt: Date): P
   return root
 }
 
-it('is the same whenever and in whatever order its files were written', async () => {
+it('is the same independent of time and order in which its files were written', async () => {
   const first = await createLayer(await tree('first', ['a', 'b', 'c'], new Date(1e12)), 0)
   const second = await createLayer(await tree('second', ['c', 'b', 'a'], new Date(1.5e12)), 0)
   expect(second.diffId).toBe(first.diffId)

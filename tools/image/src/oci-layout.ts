@@ -41,7 +41,7 @@ interface Descriptor {
   readonly size: number
 }
 
-/** Writes the image to `folder` and `<folder>.tar`, replacing what was there. */
+/** Writes the image to `folder` and `<folder>.tar`, replacing existing files. */
 export async function writeOciLayout(
   folder: string,
   reference: string,

@@ -13,7 +13,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-// A mount namespace of its own, in which the root is read-only and /tmp and /proc are those of a container.
+// A separate mount namespace, in which the root is read-only and /tmp and /proc are those of a container.
 const SCRIPT = `
 set -e
 root=$1 user=$2

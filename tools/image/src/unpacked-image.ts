@@ -1,4 +1,4 @@
-/** Unpacks an image the way a container runtime does, to run it in a root filesystem of its own. */
+/** Unpacks an image the way a container runtime does, to run it in its own root filesystem. */
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -11,9 +11,7 @@ const problems = [
   ...layerProblems(imports),
   ...cycles
     .filter((cycle) => !KNOWN_CYCLES.some((known) => isWithin(cycle, known)))
-    .map(
-      (cycle) => `these folders import each other: ${cycle.join(', ')}; move what they share to a folder of its own`,
-    ),
+    .map((cycle) => `these folders import each other: ${cycle.join(', ')}; move what they share to a separate folder`),
 ]
 for (const problem of problems) process.stderr.write(`${problem}\n`)
 for (const known of KNOWN_CYCLES.filter((each) => !cycles.some((cycle) => isWithin(cycle, each)))) {

@@ -11,7 +11,7 @@ export interface Import {
 }
 
 const SOURCES = ['packages/*/src/**/*.ts', 'operators/*/src/**/*.ts']
-/** Tests may import whatever helps them. */
+/** Tests may import anything. */
 const FOR_TESTS = /\.test\.ts$|\/testing\//
 
 // The formatter writes every specifier on the line of its `from` or `import`.

@@ -114,7 +114,7 @@ describe('mutating webhooks', () => {
     await expect(lenient.mutate(attributes())).resolves.toEqual(attributes().object)
   })
 
-  it('count as failed calls when their kind is no text', async () => {
+  it('count as failed calls when their kind is not a string', async () => {
     const handler = (review: JsonObject) => ({ ...respond(review, { allowed: true }), kind: { toString: {} } })
     const { mutate } = admission({ mutating: [webhook('a')] }, { a: handler })
     const error = await refusal(mutate(attributes()))

@@ -101,7 +101,7 @@ export function unsupportedPatchType(): StatusError {
   return new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
 }
 
-/** More than anybody corrects; the response would be larger than the request. */
+/** More errors are not useful; the response would be larger than the request. */
 const MAX_FIELD_ERRORS = 1000
 
 /** 422: one or more fields are invalid. */

@@ -222,7 +222,7 @@ describe('conflicts', () => {
 })
 
 describe('lists', () => {
-  it('keep items of others and use the order of the applied items', () => {
+  it('keep items of other managers and use the order of the applied items', () => {
     const live = apply(undefined, 'one', thing({ set: ['x', 'a', 'y', 'b'] }))
     const next = apply(live, 'two', thing({ set: ['b', 'n', 'a'] }))
     expect((next.spec as JsonObject).set).toEqual(['x', 'y', 'b', 'n', 'a'])

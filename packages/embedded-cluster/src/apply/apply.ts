@@ -135,7 +135,7 @@ function describeObject(object: JsonObject): string {
 /**
  * The live object with an owner for every field. If no ownership is recorded (an old object, or one whose managedFields
  * were reset), a placeholder manager owns all fields from the first apply on; otherwise that apply would silently
- * overwrite whatever others had set.
+ * overwrite values of other managers.
  */
 function ownershipBase(request: ApplyRequest): JsonObject | undefined {
   const { live } = request

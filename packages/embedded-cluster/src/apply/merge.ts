@@ -94,7 +94,7 @@ function uniqueItems(elements: readonly PathElement[], items: readonly JsonValue
 
 /**
  * `value` without the fields and list items of `set`; atomic parts are only removed as a whole. A map or list that
- * becomes empty is set to null, as in the API server: it is owned but has no value any more.
+ * becomes empty is set to null, as in the API server: it is owned but has no value anymore.
  */
 export function removeFields(type: TypeRef, value: JsonValue, set: FieldSet): JsonValue {
   if (set.children.size === 0) return value

@@ -41,7 +41,7 @@ const list = (resource: string, more: Partial<Access> & JsonObject = {}): Access
 
 describe('a rule', () => {
   it.each<[string, JsonObject, Access, boolean]>([
-    ['the very thing', { verbs: ['list'], apiGroups: [''], resources: ['pods'] }, list('pods'), true],
+    ['an exact match', { verbs: ['list'], apiGroups: [''], resources: ['pods'] }, list('pods'), true],
     ['another verb', { verbs: ['get'], apiGroups: [''], resources: ['pods'] }, list('pods'), false],
     ['another group', { verbs: ['list'], apiGroups: ['apps'], resources: ['pods'] }, list('pods'), false],
     ['everything', { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, list('pods', { subresource: 'log' }), true],
@@ -76,7 +76,7 @@ describe('a rule', () => {
       false,
     ],
     [
-      'one name, asked for all',
+      'one name, requested for all',
       { verbs: ['*'], apiGroups: [''], resources: ['pods'], resourceNames: ['a'] },
       list('pods'),
       false,

@@ -96,7 +96,7 @@ describe('canonical quantities', () => {
   })
 
   it('rejects a long text by its length', () => {
-    // Its end does not fit the format, which would be looked for from every digit.
+    // Its end does not match, and would be searched for from every digit.
     expect(() => canonicalQuantity(`${'1'.repeat(100_000)}!`)).toThrow('unable to parse numeric part of quantity')
   })
 

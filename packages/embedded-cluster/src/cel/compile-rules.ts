@@ -26,7 +26,7 @@ export interface CompiledRules {
   readonly fields: ReadonlyMap<string, CompiledRules>
   readonly items: CompiledRules | undefined
   readonly entries: CompiledRules | undefined
-  /** Shared by all rules of a definition, and kept as long as it is. */
+  /** Shared by all rules of a definition, and kept as long as the definition. */
   readonly patterns: Patterns
 }
 

@@ -1,4 +1,4 @@
-/** Rules are programs of others: whatever they ask for, their work ends within the budget. */
+/** Rules are untrusted programs: whatever they compute, they end within the budget. */
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../json.ts'
 import type { Schema } from '../schema/schema.ts'
@@ -54,7 +54,7 @@ describe('work that grows faster than its input', () => {
     expect(verdict('lists.range(5000).all(i, self.o in [self.o.map(x, x)])', { o })).toEqual([EXCEEDED])
   })
 
-  // Each step holds the list before it twice: forty of them would be a list of 2^40 numbers if they were written out.
+  // Each step contains the list before it twice: forty of them would be a list of 2^40 numbers if they were written out.
   const doubled = `[1]${'.map(x, [x, x])'.repeat(40)}`
   const optional = `[1]${'.map(x, [optional.of(x), optional.of(x)])'.repeat(40)}`
 
@@ -70,7 +70,7 @@ describe('work that grows faster than its input', () => {
     expect(verdict(rule)).toEqual([EXCEEDED])
   })
 
-  it('is not done at all for a text that is no duration', () => {
+  it('is not done at all for a text that is not a duration', () => {
     expect(verdict("duration(self.s) > duration('1s')", { s: '1'.repeat(LONG) })).toEqual([
       expect.stringContaining("type conversion error from 'string' to 'google.protobuf.Duration'"),
     ])

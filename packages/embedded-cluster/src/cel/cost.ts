@@ -45,7 +45,7 @@ export function searchCost(item: CelValue, list: CelList, max: number): number {
 const SHORT_PART = 100
 
 /**
- * The cost of looking for a part in a text: at worst every character of one is compared with every one of the other.
+ * The cost of searching for a part in a text: at worst every character of one is compared with every one of the other.
  */
 export function textSearchCost(text: string, part: string): number {
   return part.length <= SHORT_PART ? 0 : (Math.max(0, text.length - part.length) * part.length) / 100

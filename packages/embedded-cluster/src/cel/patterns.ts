@@ -19,7 +19,7 @@ export class Patterns {
   /**
    * Whether a text contains a match.
    *
-   * *Errors*: {@link CelError} for what is no pattern or exceeds the limits, `CelBudgetError`.
+   * *Errors*: {@link CelError} for an invalid pattern or exceeds the limits, `CelBudgetError`.
    */
   matches(text: string, pattern: string, budget: Budget): boolean {
     const compiled = this.#compiled.get(pattern) ?? this.#compile(pattern, budget)

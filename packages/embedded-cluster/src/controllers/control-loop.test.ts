@@ -46,7 +46,7 @@ describe('the control loop', () => {
     expect(loop.isIdle).toBe(true)
   })
 
-  it('reconciles at most the configured number of keys at once', async () => {
+  it('reconciles at most the configured number of keys concurrently', async () => {
     let most = 0
     let running = 0
     const { loop } = setup(
@@ -137,7 +137,7 @@ describe('the control loop', () => {
     await loop.stop()
   })
 
-  it('gives up when the namespace is being deleted', async () => {
+  it('stops when the namespace is being deleted', async () => {
     let runs = 0
     const causes = [{ reason: 'NamespaceTerminating' }]
     const { clock, loop, errors } = setup(async () => {

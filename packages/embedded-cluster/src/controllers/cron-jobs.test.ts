@@ -40,7 +40,7 @@ async function create({ annotations = {}, ...spec }: Options = {}): Promise<void
 
 function cronJob(): CronJob {
   const found = cluster.of<CronJob>('cronjobs.batch').get('default', 'c')
-  if (found === undefined) throw new Error('the CronJob is gone')
+  if (found === undefined) throw new Error('the CronJob does not exist')
   return found
 }
 

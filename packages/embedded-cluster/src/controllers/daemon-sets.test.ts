@@ -33,7 +33,7 @@ async function create(podSpec: Partial<PodSpec> = {}, spec: Partial<DaemonSet['s
 
 function agent(): DaemonSet {
   const found = sets().get('default', 'agent')
-  if (found === undefined) throw new Error('the DaemonSet is gone')
+  if (found === undefined) throw new Error('the DaemonSet does not exist')
   return found
 }
 

@@ -18,7 +18,7 @@ afterEach(async () => {
 
 function web(): Deployment {
   const found = cluster.deployments.get('default', 'web')
-  if (found === undefined) throw new Error('the Deployment is gone')
+  if (found === undefined) throw new Error('the Deployment does not exist')
   return found
 }
 
@@ -140,7 +140,7 @@ describe('an update of a Deployment', () => {
     expect(condition('Progressing')).toMatchObject({ reason: 'NewReplicaSetAvailable' })
   })
 
-  it('never exceeds maxSurge or maxUnavailable on the way', async () => {
+  it('never exceeds maxSurge or maxUnavailable meanwhile', async () => {
     const rollingUpdate = { maxSurge: 1, maxUnavailable: 1 }
     const seen = { most: 0, leastReady: Number.POSITIVE_INFINITY }
     const stop = cluster.api.subscribe(({ resource }) => {

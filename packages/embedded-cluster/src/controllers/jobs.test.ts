@@ -40,7 +40,7 @@ async function create({ annotations = {}, pod = {}, ...spec }: JobOptions = {}):
 
 function job(): Job {
   const found = jobs().get('default', 'j')
-  if (found === undefined) throw new Error('the Job is gone')
+  if (found === undefined) throw new Error('the Job does not exist')
   return found
 }
 
@@ -77,7 +77,7 @@ describe('a Job', () => {
     expect(cluster.clock.pendingTimers).toBe(0)
   })
 
-  it('runs at most the configured number of pods at once, until enough have succeeded', async () => {
+  it('runs at most the configured number of pods concurrently, until enough have succeeded', async () => {
     await create({ completions: 5, parallelism: 2 })
     let most = 0
     cluster.api.subscribe(() => {

@@ -14,7 +14,7 @@ afterEach(async () => {
 
 function get(name = 'p'): Pod {
   const found = cluster.pods.get('default', name)
-  if (found === undefined) throw new Error(`pod ${name} is gone`)
+  if (found === undefined) throw new Error(`pod ${name} does not exist`)
   return found
 }
 

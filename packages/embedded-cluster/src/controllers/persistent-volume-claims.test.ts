@@ -51,7 +51,7 @@ async function createVolume(name: string, spec: Partial<PersistentVolume['spec']
 
 function claim(): PersistentVolumeClaim {
   const found = claims().get('default', 'data')
-  if (found === undefined) throw new Error('the claim is gone')
+  if (found === undefined) throw new Error('the claim does not exist')
   return found
 }
 

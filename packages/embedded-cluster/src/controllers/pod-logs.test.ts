@@ -26,7 +26,7 @@ const defaults: Parameters<PodLogs>[1] = {
 
 function live(): JsonObject {
   const found = cluster.api.get('pods', 'default', 'p')
-  if (found === undefined) throw new Error('the pod is gone')
+  if (found === undefined) throw new Error('the pod does not exist')
   return found
 }
 

@@ -26,7 +26,7 @@ function replicaSet(spec: Partial<ReplicaSet['spec']> = {}): Draft<ReplicaSet> {
 
 function set(): ReplicaSet {
   const found = cluster.replicaSets.get('default', 'web')
-  if (found === undefined) throw new Error('the ReplicaSet is gone')
+  if (found === undefined) throw new Error('the ReplicaSet does not exist')
   return found
 }
 
@@ -137,7 +137,7 @@ describe('a ReplicaSet', () => {
     }
     await cluster.replicaSets.create(replicaSet({ replicas: 100 }))
     await cluster.settle()
-    // Once, and once more because its own status update is an event.
+    // Once, and again because its own status update is an event.
     expect(tried).toBe(2)
     expect(set().status?.conditions).toMatchObject([
       { type: 'ReplicaFailure', status: 'True', message: 'no more pods' },

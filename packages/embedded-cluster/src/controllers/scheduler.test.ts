@@ -23,7 +23,7 @@ afterEach(async () => {
 
 function get(name: string): Pod {
   const found = cluster.pods.get('default', name)
-  if (found === undefined) throw new Error(`pod ${name} is gone`)
+  if (found === undefined) throw new Error(`pod ${name} does not exist`)
   return found
 }
 

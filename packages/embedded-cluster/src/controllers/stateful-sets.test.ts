@@ -24,7 +24,7 @@ async function create(spec: Partial<StatefulSet['spec']> = {}): Promise<void> {
 
 function db(): StatefulSet {
   const found = sets().get('default', 'db')
-  if (found === undefined) throw new Error('the StatefulSet is gone')
+  if (found === undefined) throw new Error('the StatefulSet does not exist')
   return found
 }
 
@@ -41,7 +41,7 @@ const images = () => cluster.pods.list().map(({ spec }) => spec.containers[0]?.i
 
 function pod(name: string): Pod {
   const found = cluster.pods.get('default', name)
-  if (found === undefined) throw new Error(`pod ${name} is gone`)
+  if (found === undefined) throw new Error(`pod ${name} does not exist`)
   return found
 }
 

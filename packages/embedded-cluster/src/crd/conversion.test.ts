@@ -167,14 +167,18 @@ describe('a conversion webhook', () => {
     ],
     ['no result', response({ result: undefined }), "failed: response.result.status was '', not 'Success'"],
     ['another review', response({ uid: 'x' }), 'failed: expected response.uid="uid-1", got "x"'],
-    ['a uid that is no text', response({ uid: { toString: {} } }), 'failed: expected response.uid="uid-1", got ""'],
     [
-      'a status that is no text',
+      'a uid that is not a string',
+      response({ uid: { toString: {} } }),
+      'failed: expected response.uid="uid-1", got ""',
+    ],
+    [
+      'a status that is not a string',
       response({ result: { status: [{ toString: 1 }] } }),
       "failed: response.result.status was ''",
     ],
     [
-      'a name that is no text',
+      'a name that is not a string',
       meta({ name: { toString: {} } }),
       'returned invalid object: must have the same name: a != ',
     ],

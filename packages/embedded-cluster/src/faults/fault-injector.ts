@@ -93,7 +93,7 @@ export class FaultInjector {
     this.#frozen.add(resource)
   }
 
-  /** Delivers the events that {@link freeze} held back. */
+  /** Delivers the events that {@link freeze} delayed. */
   thaw(resource: string): void {
     this.#frozen.delete(resource)
     this.#hub.thaw(resource)

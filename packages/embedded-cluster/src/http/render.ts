@@ -179,7 +179,7 @@ export class Renderer {
   }
 }
 
-/** Whether the client wants the object as it is, in compact JSON. */
+/** Whether the client accepts the object unchanged, in compact JSON. */
 function isPlain({ negotiated, pretty }: RenderTarget): boolean {
   return negotiated.format === 'json' && negotiated.as === undefined && !pretty
 }

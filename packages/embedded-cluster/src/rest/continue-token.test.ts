@@ -5,7 +5,7 @@ import { decodeContinue, encodeContinue } from './continue-token.ts'
 const token = (content: unknown) => Buffer.from(JSON.stringify(content)).toString('base64url')
 
 describe('a continue token', () => {
-  it('leads back to the point it was made for', () => {
+  it('is decoded to the position it was created for', () => {
     const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/)
     const start = fc.oneof(
       name,
@@ -25,11 +25,11 @@ describe('a continue token', () => {
     )
   })
 
-  it.each([{ toString: {} }, [{ toString: 1 }], 7, null])('is refused when its version is no text: %j', (v) => {
+  it.each([{ toString: {} }, [{ toString: 1 }], 7, null])('is rejected when its version is not a string: %j', (v) => {
     expect(() => decodeContinue(token({ v, rv: 1, start: 'a' }))).toThrow('does not recognize this encoded version')
   })
 
-  it('is refused with a sentence, whatever it holds', () => {
+  it('is rejected with a message, whatever it contains', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         fc.pre(text !== '')

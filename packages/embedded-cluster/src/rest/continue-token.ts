@@ -1,4 +1,4 @@
-/** The token that leads from one page of a list to the next: a revision, and the key after which to go on. */
+/** The token for the next page of a list: a revision, and the key after which to continue. */
 import { posix } from 'node:path'
 import { badRequest } from '../api/api-errors.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
@@ -29,7 +29,7 @@ export function decodeContinue(token: string): ContinuePoint {
   }
   if (typeof start !== 'string' || start === '') throw refuse(`encoded start key empty (version ${VERSION})`)
   const key = start.startsWith('/') ? start : `/${start}`
-  // A key that climbs out of its collection would show what the client did not ask for.
+  // A key outside its collection would show what the client did not request.
   if (posix.normalize(key) !== key) throw refuse(start)
   return { revision: rv, start: key.slice(1).replace(/\0$/, '') }
 }

@@ -5,7 +5,7 @@ import { applyMergePatch } from '../patch/merge-patch.ts'
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 
-/** Patch types that compute a new state from the live one alone. */
+/** Patch types that compute a new state only from the live one. */
 export type PatchType = 'json' | 'merge' | 'strategic'
 
 /** The live object with the patch applied; unchanged parts are shared with `live`. */

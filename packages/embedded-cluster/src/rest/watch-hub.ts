@@ -74,7 +74,7 @@ export class WatchHub {
   }
 
   /**
-   * Holds back events of `collection` after `revision`; writes and consistent reads continue.
+   * Delays events of `collection` after `revision`; writes and consistent reads continue.
    *
    * *Errors*: a RangeError when the store no longer remembers that revision.
    */
@@ -87,7 +87,7 @@ export class WatchHub {
   }
 
   /**
-   * Delivers held events, in order, and stops holding events back. If the store has discarded some of them, the watches
+   * Delivers delayed events, in order, and stops delaying. If the store has discarded some of them, the watches
    * end, and their clients list again.
    */
   thaw(collection: string): void {

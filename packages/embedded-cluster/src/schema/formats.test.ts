@@ -13,7 +13,7 @@ describe('the format duration', () => {
   it.each(['1', '1 ', '.1', '1.', '1h'])(
     'is decided in time that grows with the text only: %j over and over',
     (part) => {
-      // Read from each digit anew, this would take minutes.
+      // Restarting at each digit would take minutes.
       expect(matchesFormat('duration', `${part.repeat(500_000 / part.length)}!`)).toBe(part === '1h')
     },
   )

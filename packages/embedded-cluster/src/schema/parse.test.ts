@@ -26,13 +26,13 @@ describe('parseJson', () => {
     expect(parseJson('{"a":1,"\\u0061":2}').duplicates).toEqual(['a'])
   })
 
-  it('finds duplicates in what was written, whatever became of the value since', () => {
+  it('finds duplicates in what was written, even if the value was changed since', () => {
     const parsed = parseJson('{"data":{"a":1,"a":2,"a":3}}')
     Object.assign(parsed.value as object, { kind: 'ConfigMap', apiVersion: 'v1' })
     expect(parsed.duplicates).toEqual(['data.a', 'data.a'])
   })
 
-  it('refuses what is not JSON with a 400 that says so', () => {
+  it('rejects invalid JSON with 400 and the reason', () => {
     for (const text of ['', '{', '{"a":}', 'nope', '[1,]']) {
       expect(() => parseJson(text)).toThrow(expect.objectContaining({ code: 400, reason: 'BadRequest' }))
     }

@@ -46,7 +46,7 @@ export function parseJson(text: string): ParsedBody {
   } catch (error) {
     throw unreadable('JSON', error instanceof Error ? error.message : String(error), error)
   }
-  // Counted now: whoever gets the value may add to it before asking for duplicates.
+  // Counted now: callers may change the value before they check for duplicates.
   const distinctFields = countFields(value)
   return new LazyBody(value, () => {
     const { fields } = scan ?? scanJson(text)
@@ -198,7 +198,7 @@ function parseShallow(text: string, lineCounter: LineCounter): ReturnType<typeof
 
 /**
  * Rejects maps and lists as keys, as Kubernetes does. The parser would write each of them out as the name of a field,
- * and those inside it once more: a few hundred bytes take minutes.
+ * and those inside it again: a few hundred bytes take minutes.
  */
 function requirePlainKeys(node: unknown): void {
   if (isSeq(node)) for (const item of node.items) requirePlainKeys(item)

@@ -21,7 +21,7 @@ function typeName(value: JsonValue): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   if (isJsonObject(value)) return 'object'
-  // Beyond 64 bits a number is not an integer any more.
+  // Beyond 64 bits a number is not an integer anymore.
   if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? 'integer' : 'number'
   return typeof value
 }

@@ -96,7 +96,7 @@ export class Store {
     return objects.sort((a, b) => (a.key < b.key ? -1 : 1))
   }
 
-  /** The object as it was at `revision`; `'forgotten'` when the history has been discarded. */
+  /** The object at `revision`; `'forgotten'` when the history has been discarded. */
   getAt(collection: string, key: string, revision: number): StoredObject | undefined | 'forgotten' {
     if (revision < this.#log.floor(collection)) return 'forgotten'
     const change = this.#log.since(collection, revision).find((event) => event.key === key)

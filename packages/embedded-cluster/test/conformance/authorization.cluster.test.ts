@@ -259,7 +259,7 @@ describe('a role', () => {
     expect((await configMaps.as(as('system:serviceaccount:default:robot')).list()).status).toBe(403)
   })
 
-  it('that is a ClusterRole may aggregate the rules of others', async () => {
+  it('that is a ClusterRole may aggregate the rules of other roles', async () => {
     const name = unique('aggregate')
     const labels = { [`example.com/to-${name}`]: 'true' }
     await clusterRoles.given(name, {

@@ -17,7 +17,7 @@ async function isGone(of: string): Promise<boolean> {
 }
 
 describe('a deleted object', () => {
-  it('does not exist any more, and the response identifies it', async () => {
+  it('does not exist anymore, and the response identifies it', async () => {
     const { metadata } = await created()
     const { status, body } = await api.delete(path(metadata.name))
     expect(status).toBe(200)
@@ -193,7 +193,7 @@ describe('options', () => {
       'Unsupported value: "Sideways": supported values: "Foreground", "Background", "Orphan", "nil"',
     ],
     [
-      'two policies at once',
+      'two policies together',
       { propagationPolicy: 'Orphan', orphanDependents: true },
       'propagationPolicy',
       'FieldValueInvalid',

@@ -193,7 +193,7 @@ describe('legacy discovery', () => {
 describe('aggregated discovery', () => {
   const ask = (path: string, accept = AGGREGATED, headers = {}) => api.get(path, { accept, ...headers })
 
-  it('lists everything at once', async () => {
+  it('lists everything in one response', async () => {
     const { status, headers, body } = await ask('/apis')
     expect(status).toBe(200)
     expect(headers['content-type']).toBe(AGGREGATED)

@@ -34,7 +34,7 @@ describe('a dry run', () => {
     expect(body.metadata.name).toMatch(/^dry-.{5}$/)
   })
 
-  it('that is requested twice is one', async () => {
+  it('that is requested twice is valid', async () => {
     const name = unique('dry')
     const { status } = await api.post(`${configMaps(api.namespace)}?dryRun=All&dryRun=All`, configMap(name))
     expect(status).toBe(201)

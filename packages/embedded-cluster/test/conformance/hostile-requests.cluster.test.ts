@@ -232,7 +232,7 @@ describe('a client that disconnects', () => {
     expect((await api.get(`${path}/cut-off`)).status).toBe(404)
   })
 
-  it('fifty times during a watch does no harm', async () => {
+  it('fifty times during a watch is harmless', async () => {
     const watchers = await SlowWatchers.open(api.cluster.connection, `${configMaps(api.namespace)}?watch=true`, 50)
     await watchers[Symbol.asyncDispose]()
   })

@@ -97,7 +97,7 @@ describe('the initial namespaces', () => {
     )
   })
 
-  it('cannot be deleted all at once', async () => {
+  it('cannot be deleted as a collection', async () => {
     const { status, body } = await api.delete('/api/v1/namespaces')
     expect(status).toBe(405)
     expect(body).toEqual(methodNotAllowed)

@@ -47,7 +47,7 @@ class Family {
 }
 
 describe('a watch from a version', () => {
-  it('delivers everything since then, in order and as it was', async () => {
+  it('delivers everything since then, in order and unchanged', async () => {
     const family = new Family()
     const since = await family.version()
     const added = await family.add('a')

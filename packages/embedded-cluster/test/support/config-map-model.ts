@@ -89,7 +89,7 @@ export class ConfigMapModel {
   }
 }
 
-/** Once no field of an object is owned any more, ownership is not recorded until the next apply. */
+/** Once no field of an object is owned anymore, ownership is not recorded until the next apply. */
 const isTracked = ({ owners, isLabelOwned }: ModelObject): boolean => owners.size > 0 || isLabelOwned
 
 /** A manager that changes a value owns it exclusively; removed values have no owner. */

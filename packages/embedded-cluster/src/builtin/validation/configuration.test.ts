@@ -13,6 +13,6 @@ it('counts the bytes of a Secret as they are once decoded', () => {
 })
 
 it('counts padding in time that grows with it only', () => {
-  // Tried from each sign anew, this would take minutes.
+  // Restarting at each sign would take minutes.
   expect(validateSecret(secret(`${'='.repeat(500_000)}A`), undefined)).toEqual([])
 })

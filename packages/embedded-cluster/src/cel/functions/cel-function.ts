@@ -20,7 +20,7 @@ export interface CelFunction {
    * argument.
    */
   readonly call: (args: readonly CelValue[], work: Work) => CelValue | undefined
-  /** Whether it takes its arguments as they are, without reading them: calls of it cost the same whatever they are. */
+  /** Whether it does not read its arguments: then a call has a constant cost. */
   readonly isCheap?: boolean
 }
 

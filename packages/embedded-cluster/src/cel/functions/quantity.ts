@@ -8,7 +8,7 @@ const binaryExponent = 'KMGTPE'
 const decimalExponent: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
 /** Quantities are exact to a billionth; they are stored as integer billionths. */
 const scale = 1_000_000_000n
-/** Numbers of many digits take time to read, and are no amount of anything. */
+/** Numbers of many digits take time to read, and are not realistic amounts. */
 const MAX_LENGTH = 1_000
 
 /** An amount, such as of memory. */

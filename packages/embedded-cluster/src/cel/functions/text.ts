@@ -89,7 +89,7 @@ export function matchesFunction(): CelFunction {
   })
 }
 
-/** How many are wanted: all without a limit, or with a negative one. */
+/** How many to return: all without a limit, or with a negative one. */
 function countOf(limit: bigint | undefined): number {
   return limit === undefined || limit < 0n ? Number.POSITIVE_INFINITY : Number(limit)
 }

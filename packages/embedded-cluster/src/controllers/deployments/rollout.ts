@@ -90,7 +90,7 @@ export function rollingTargets(rollout: Rollout): Targets {
   return targets
 }
 
-/** All old sets scale to zero; the caller creates the new one after their pods are gone. */
+/** All old sets scale to zero; the caller creates the new one after their pods are deleted. */
 export function recreateTargets({ oldSets }: Rollout): Targets {
   const targets = new Map<string, number>()
   for (const set of oldSets) setTarget(targets, set, 0)

@@ -137,7 +137,7 @@ export class TestCluster {
     await this.clock.advance(0)
   }
 
-  /** Lets time pass. */
+  /** Advances the clock. */
   async advance(ms: number): Promise<void> {
     await this.clock.advance(ms)
   }

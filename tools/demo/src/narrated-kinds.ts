@@ -1,6 +1,6 @@
 /** Describes the changes of kinds that every operator creates: workloads, their pods, services. */
 import { resource, type Stored } from '@reeve/kube'
-import type { Narrated, Sentence, Told } from './narrator.ts'
+import type { Narrated, NarratedKind, Sentence } from './narrator.ts'
 
 const kind = (group: string, name: string, plural: string) =>
   resource<Narrated>({ group, version: 'v1', kind: name, plural, namespaced: true })
@@ -12,7 +12,7 @@ function replicas({ spec, status }: Stored<Narrated>): Sentence {
   return availability(status?.availableReplicas ?? 0, spec?.replicas ?? 1)
 }
 
-/** Until its controller has looked, a DaemonSet does not know its nodes. */
+/** Until it has been reconciled, a DaemonSet does not know its nodes. */
 function onNodes({ status }: Stored<Narrated>): Sentence | undefined {
   const { desiredNumberScheduled: desired, numberAvailable: available = 0 } = status ?? {}
   return desired ? availability(available, desired) : undefined
@@ -27,7 +27,7 @@ function availability(available: number, desired: number): Sentence {
   }
 }
 
-/** Pods of stateful sets and daemon sets are counted by these; telling each would drown the rest. */
+/** Pods of stateful sets and daemon sets are counted by these; showing each would hide the rest. */
 function pod({ metadata, status }: Stored<Narrated>): Sentence | undefined {
   const isCounted = metadata.ownerReferences?.some(
     (owner) => owner.kind === 'DaemonSet' || owner.kind === 'StatefulSet',
@@ -41,15 +41,15 @@ function pod({ metadata, status }: Stored<Narrated>): Sentence | undefined {
   }
 }
 
-/** Told in every scene. */
-export const COMMON_KINDS: readonly Told[] = [
-  { resource: kind('apps', 'Deployment', 'deployments'), tell: replicas },
-  { resource: kind('apps', 'StatefulSet', 'statefulsets'), tell: replicas },
-  { resource: kind('apps', 'DaemonSet', 'daemonsets'), tell: onNodes },
+/** Shown in every scene. */
+export const COMMON_KINDS: readonly NarratedKind[] = [
+  { resource: kind('apps', 'Deployment', 'deployments'), describe: replicas },
+  { resource: kind('apps', 'StatefulSet', 'statefulsets'), describe: replicas },
+  { resource: kind('apps', 'DaemonSet', 'daemonsets'), describe: onNodes },
   {
     resource: kind('', 'Service', 'services'),
-    tell: ({ metadata }) =>
+    describe: ({ metadata }) =>
       metadata.name === KUBERNETES_SERVICE ? undefined : { word: 'created', colour: 'green', detail: '' },
   },
-  { resource: kind('', 'Pod', 'pods'), tell: pod },
+  { resource: kind('', 'Pod', 'pods'), describe: pod },
 ]

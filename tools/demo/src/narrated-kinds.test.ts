@@ -1,12 +1,12 @@
 import type { Stored } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
+import { COMMON_KINDS } from './narrated-kinds.ts'
 import type { Narrated, Sentence } from './narrator.ts'
-import { COMMON_KINDS } from './told-kinds.ts'
 
-function tell(kind: string, object: Omit<Narrated, 'apiVersion' | 'kind'>): Sentence | undefined {
-  const told = COMMON_KINDS.find(({ resource }) => resource.kind === kind)
+function sentenceFor(kind: string, object: Omit<Narrated, 'apiVersion' | 'kind'>): Sentence | undefined {
+  const narrated = COMMON_KINDS.find(({ resource }) => resource.kind === kind)
   // Stored objects have more than the story reads.
-  return told?.tell({ apiVersion: 'v1', kind, ...object } as Stored<Narrated>)
+  return narrated?.describe({ apiVersion: 'v1', kind, ...object } as Stored<Narrated>)
 }
 const metadata = { name: 'shop' }
 
@@ -17,23 +17,23 @@ describe('the story of common kinds', () => {
     ['DaemonSet', { status: { desiredNumberScheduled: 3 } }, 'waiting', '0 of 3 pods available'],
     ['DaemonSet', { status: { desiredNumberScheduled: 3, numberAvailable: 3 } }, 'available', '3 of 3 pods available'],
   ])('counts the pods of a %s', (kind, object, word, detail) => {
-    expect(tell(kind, { metadata, ...object })).toMatchObject({ word, detail })
+    expect(sentenceFor(kind, { metadata, ...object })).toMatchObject({ word, detail })
   })
 
   it('says nothing of a DaemonSet that does not know its nodes yet', () => {
-    expect(tell('DaemonSet', { metadata, status: { desiredNumberScheduled: 0 } })).toBeUndefined()
+    expect(sentenceFor('DaemonSet', { metadata, status: { desiredNumberScheduled: 0 } })).toBeUndefined()
   })
 
   it('shows each pod, unless its owner shows the number', () => {
     const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }
-    expect(tell('Pod', { metadata, status })).toMatchObject({ word: 'ready' })
-    expect(tell('Pod', { metadata, status: { phase: 'Running' } })).toMatchObject({ word: 'running' })
+    expect(sentenceFor('Pod', { metadata, status })).toMatchObject({ word: 'ready' })
+    expect(sentenceFor('Pod', { metadata, status: { phase: 'Running' } })).toMatchObject({ word: 'running' })
     const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agents', uid: '1', controller: true }
-    expect(tell('Pod', { metadata: { ...metadata, ownerReferences: [owner] }, status })).toBeUndefined()
+    expect(sentenceFor('Pod', { metadata: { ...metadata, ownerReferences: [owner] }, status })).toBeUndefined()
   })
 
   it('has no news of the Service that every cluster has', () => {
-    expect(tell('Service', { metadata })).toMatchObject({ word: 'created' })
-    expect(tell('Service', { metadata: { name: 'kubernetes' } })).toBeUndefined()
+    expect(sentenceFor('Service', { metadata })).toMatchObject({ word: 'created' })
+    expect(sentenceFor('Service', { metadata: { name: 'kubernetes' } })).toBeUndefined()
   })
 })
