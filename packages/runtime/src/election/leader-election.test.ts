@@ -4,7 +4,7 @@ import { type Faults, MemoryCluster } from '../../test/support/memory-cluster.ts
 import { createMetricsRegistry } from '../metrics/registry.ts'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { ElectionConfigError, LeadershipLostError, NotLeaderError } from './election-error.ts'
-import { fenceWrites } from './fence-writes.ts'
+import { fenceWrites } from './fence.ts'
 import { LeaderElector } from './leader-election.ts'
 
 const lease = { namespace: 'shop', name: 'operator' }

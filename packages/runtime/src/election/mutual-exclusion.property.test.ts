@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { MemoryCluster } from '../../test/support/memory-cluster.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
-import { fenceWrites } from './fence-writes.ts'
+import { fenceWrites } from './fence.ts'
 import { LeaderElector } from './leader-election.ts'
 
 const lease = { namespace: 'shop', name: 'operator' }

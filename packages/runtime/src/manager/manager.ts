@@ -2,7 +2,7 @@
 import { type Clock, Deadline, type KubeClient, systemClock, untilAborted } from '@reeve/kube'
 import { ELECTION_DEFAULTS, MANAGER_DEFAULTS } from '../defaults.ts'
 import { LeadershipLostError } from '../election/election-error.ts'
-import { fenceWrites } from '../election/fence-writes.ts'
+import { fenceWrites } from '../election/fence.ts'
 import { type LeaderElectionOptions, LeaderElector } from '../election/leader-election.ts'
 import { type Leadership, LeadershipTerm } from '../election/leadership.ts'
 import { timeSource } from '../election/time-source.ts'

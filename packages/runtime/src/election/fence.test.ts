@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { Transport, TransportRequest } from '@reeve/kube'
 import { expect, test } from 'vitest'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
-import { fenceTransport } from './fence-transport.ts'
+import { fenceTransport } from './fence.ts'
 import { LeadershipTerm } from './leadership.ts'
 import { timeSource } from './time-source.ts'
 
