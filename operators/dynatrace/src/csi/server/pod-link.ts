@@ -19,8 +19,14 @@ const MAX_PATH_BYTES = 4_096
 
 /** Writes the note. A link that an application put in its place is not followed. */
 export async function writePodInfo({ podInfo }: AppVolumePaths, link: string): Promise<void> {
-  await rm(podInfo, { recursive: true, force: true })
-  await writeFile(podInfo, link, { mode: OPEN_TO_ALL, flag: 'wx' })
+  const write = () => writeFile(podInfo, link, { mode: OPEN_TO_ALL, flag: 'wx' })
+  try {
+    await write()
+  } catch (error) {
+    if (!isTaken(error)) throw error
+    await rm(podInfo, { recursive: true, force: true })
+    await write()
+  }
 }
 
 /**

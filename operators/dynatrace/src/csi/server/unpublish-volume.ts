@@ -1,5 +1,6 @@
 /** Unpublishes volumes of pods. */
-import { lstat, rm, stat } from 'node:fs/promises'
+import { lstat, rm, rmdir, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { AppVolumePaths } from '../data-paths.ts'
 import { unmountAll } from '../mounts/mounts.ts'
 import type { NodeUnpublishVolumeRequest } from '../wire/csi-messages.ts'
@@ -27,23 +28,39 @@ export async function unpublishVolume(
     )
   // What is still mounted is in use; deleting what it shows would break it.
   if (!(await attempt('cannot unmount the target of a volume', unmountAll(targetPath, context.mounts)))) return
-  const mapped = await stat(volume.mapped).then(
-    () => 'present',
-    (error: unknown) => (isMissing(error) ? 'absent' : 'unreadable'),
-  )
-  if (mapped === 'absent') {
-    // The volume of a host agent, or one without an agent.
-    await attempt('cannot delete a volume', rm(volume.root, { recursive: true, force: true }))
-    return
-  }
+  // There is none for a host agent, or for a pod without an agent.
   if (!(await attempt('cannot unmount the overlay of a volume', unmountAll(volume.mapped, context.mounts)))) return
   await attempt('cannot delete the link of a pod', removePodLink(volume, paths))
   await attempt('cannot delete what a pod wrote', removeVolume(volume))
 }
 
-/** A volume of an earlier release is a link to its directories; deleting only the link would leave them. */
-async function removeVolume({ root, upper, work }: AppVolumePaths): Promise<void> {
-  if ((await lstat(root)).isSymbolicLink()) {
+async function removeVolume(volume: AppVolumePaths): Promise<void> {
+  if (!(await removeUnwritten(volume))) await removeWritten(volume)
+}
+
+/** Deletes a volume into which the pod wrote nothing, in as few steps as possible; returns false for any other. */
+async function removeUnwritten({ root, mapped, upper, work, podInfo }: AppVolumePaths): Promise<boolean> {
+  const removed = await Promise.allSettled([
+    rmdir(mapped),
+    unlink(podInfo).then(() => rmdir(upper)),
+    // Made by the kernel.
+    rmdir(join(work, 'work')).then(() => rmdir(work)),
+  ])
+  if (removed.some(({ status }) => status === 'rejected')) return false
+  return rmdir(root).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** A volume of an earlier release is a link to its directories; deleting the link alone would leave them. */
+async function removeWritten({ root, upper, work }: AppVolumePaths): Promise<void> {
+  const status = await lstat(root).catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+  if (status === undefined) return
+  if (status.isSymbolicLink()) {
     for (const path of [upper, work]) await rm(path, { recursive: true, force: true })
   }
   await rm(root, { recursive: true, force: true })
