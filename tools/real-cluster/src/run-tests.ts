@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureBinaries } from './binaries.ts'
 import { showBuildProgress } from './build-progress-line.ts'
+import { ensureCsiSanity, findCsiSanity } from './csi-sanity.ts'
 import { GoMissingError, RealClusterError } from './errors.ts'
 import { startSimulatedNodes } from './nodes/simulated-nodes.ts'
 import { ensureOtelCollector, findOtelCollector } from './otel-collector.ts'
@@ -46,11 +47,12 @@ async function runTests(vitestArguments: readonly string[]): Promise<number> {
   const { signal } = interrupted
   const binaries = await ensureBinaries({ onProgress: showBuildProgress(process.stderr), signal })
   const collector = await otelCollector(signal)
+  const sanity = await csiSanity(signal)
   const logFolder = process.env.REEVE_REAL_CLUSTER_LOGS
   await using cluster = await startRealCluster({ binaries, signal, ...(logFolder && { logFolder }) })
   const nodes = ['node-1', 'node-2', 'node-3'].map((name) => ({ name }))
   await using _nodes = await startSimulatedNodes(cluster, { nodes })
-  return await runVitest(cluster, collector, vitestArguments)
+  return await runVitest(cluster, { collector, sanity }, vitestArguments)
 }
 
 /** Building takes minutes, so it is opt-in. */
@@ -61,9 +63,23 @@ async function otelCollector(signal: AbortSignal): Promise<string | undefined> {
   return ensureOtelCollector({ signal })
 }
 
+/** Takes a minute the first time. Without it one suite is skipped. */
+async function csiSanity(signal: AbortSignal): Promise<string | undefined> {
+  const found = await findCsiSanity()
+  if (found !== undefined) return found
+  console.error('real cluster: building csi-sanity, which takes a minute')
+  try {
+    return await ensureCsiSanity({ signal })
+  } catch (error) {
+    if (signal.aborted || !(error instanceof RealClusterError)) throw error
+    console.error(`real cluster: its suite is skipped: ${error.message}`)
+    return undefined
+  }
+}
+
 async function runVitest(
   cluster: RealCluster,
-  collector: string | undefined,
+  { collector, sanity }: { readonly collector: string | undefined; readonly sanity: string | undefined },
   args: readonly string[],
 ): Promise<number> {
   const vitestFolder = dirname(createRequire(import.meta.url).resolve('vitest/package.json'))
@@ -76,6 +92,7 @@ async function runVitest(
       REEVE_KUBECONFIG: cluster.kubeconfigPath,
       REEVE_ETCD_KUBECONFIG: cluster.etcdKubeconfigPath,
       ...(collector !== undefined && { REEVE_OTEL_COLLECTOR: collector }),
+      ...(sanity !== undefined && { REEVE_CSI_SANITY: sanity }),
     },
   })
   const stopVitest = () => vitest.kill('SIGTERM')
