@@ -3,12 +3,11 @@
 import type { Subcommand } from '@reeve/cli'
 import type { Logger } from '@reeve/runtime'
 import manifest from '../../package.json' with { type: 'json' }
+import { operatorNamespace } from './operator-namespace.ts'
 
 interface MigrationOptions {
   readonly namespace?: string
 }
-
-const DEFAULT_NAMESPACE = 'dynatrace'
 
 const EXAMPLES = `
 Examples:
@@ -23,12 +22,10 @@ export const command: Subcommand<MigrationOptions> = {
         `Rewrites the DynaKubes of a namespace in the version that the CRD stores now, and then notes in the CRD that no
 other is stored. Does nothing when there is nothing to do, and may be repeated at any time.`,
       )
-      .option('-n, --namespace <name>', `namespace of the DynaKubes (env: POD_NAMESPACE, else ${DEFAULT_NAMESPACE})`)
+      .option('-n, --namespace <name>', 'namespace of the DynaKubes (env: POD_NAMESPACE, else dynatrace)')
       .addHelpText('after', EXAMPLES),
-  run: ({ namespace }, { env, untilSignal }) => {
-    const chosen = namespace || env.POD_NAMESPACE || DEFAULT_NAMESPACE
-    return untilSignal((signal, logger) => migrate(chosen, env, { logger, signal }))
-  },
+  run: (options, { env, untilSignal }) =>
+    untilSignal((signal, logger) => migrate(operatorNamespace(options, env), env, { logger, signal })),
 }
 
 async function migrate(

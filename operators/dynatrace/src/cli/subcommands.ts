@@ -38,6 +38,11 @@ export const SUBCOMMANDS: readonly SubcommandEntry[] = [
     summary: 'simulate a Dynatrace tenant until SIGTERM, for trying out an operator',
     load: () => import('./simulate-tenant.ts'),
   },
+  {
+    name: 'troubleshoot',
+    summary: 'find out why an installation does not work, and what to do',
+    load: () => import('./troubleshoot.ts'),
+  },
   ...SMALL_SUBCOMMANDS,
   {
     name: 'bootstrap',

@@ -54,6 +54,15 @@ export function optionalScopes(dynakube: DynaKube, tokens: Tokens, settings: Sco
   return new Set(apiTokenFeatures(dynakube, tokens, settings).flatMap(({ optional }) => optional))
 }
 
+/** What a token with these scopes lacks, a sentence for each feature. */
+export function missingScopes({ key, features }: TokenDemand, scopes: readonly string[]): readonly string[] {
+  return features.flatMap(({ name, required }) => {
+    const missing = required.filter((scope) => !scopes.includes(scope))
+    if (missing.length === 0) return []
+    return [`${key} lacks ${missing.join(', ')}, needed for "${name}"; add it, or use another token`]
+  })
+}
+
 const requires = (name: string, ...required: readonly string[]): TokenFeature => ({ name, required, optional: [] })
 const uses = (name: string, ...optional: readonly string[]): TokenFeature => ({ name, required: [], optional })
 

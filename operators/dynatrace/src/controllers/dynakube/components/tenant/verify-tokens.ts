@@ -8,7 +8,7 @@ import type { TenantClient } from '../../../../tenant/client/tenant-client.ts'
 import { TokenError, type Tokens } from '../../../tenant-access/tokens.ts'
 import type { DynaKubeContext } from '../../dynakube-component.ts'
 import { hasUnknownScopes, reportOptionalScopes } from './optional-scopes.ts'
-import { optionalScopes, type TokenDemand, tokenDemands } from './token-scopes.ts'
+import { missingScopes, optionalScopes, tokenDemands } from './token-scopes.ts'
 
 /** Reports whether the tokens are valid. */
 export const TOKENS_CONDITION = 'Tokens'
@@ -86,12 +86,4 @@ async function lookUp(context: DynaKubeContext, client: TenantClient, tokens: To
     }
   }
   if (problems.length > 0) throw new TokenError(problems.join('\n'))
-}
-
-function missingScopes({ key, features }: TokenDemand, scopes: readonly string[]): readonly string[] {
-  return features.flatMap(({ name, required }) => {
-    const missing = required.filter((scope) => !scopes.includes(scope))
-    if (missing.length === 0) return []
-    return [`${key} lacks ${missing.join(', ')}, needed for "${name}"; add it, or use another token`]
-  })
 }

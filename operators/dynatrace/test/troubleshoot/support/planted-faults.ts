@@ -1,0 +1,422 @@
+/** Faults that users meet, each with what `troubleshoot` has to say about it. */
+import {
+  ConfigMaps,
+  CsiDrivers,
+  CustomResourceDefinitions,
+  DaemonSets,
+  Deployments,
+  type KubeObject,
+  type ObjectKey,
+  Pods,
+  type Resource,
+  Secrets,
+  type UnknownObject,
+} from '@reeve/kube'
+import { DynaKubes } from '../../../src/index.ts'
+import type { Finding } from '../../../src/support/troubleshoot/finding.ts'
+import { until } from '../../support/until.ts'
+import { type HealthyStage, NAMESPACE, pod, secret, TENANT, webhookObjects } from './healthy-stage.ts'
+
+/** A fault. */
+export interface PlantedFault {
+  /** What is wrong, as a sentence. */
+  readonly name: string
+  /** Plants the fault; the returned function removes it. */
+  readonly plant: (stage: HealthyStage) => Promise<() => Promise<void> | void>
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly check: Finding['check']
+  readonly message: RegExp
+  readonly remedy: RegExp
+  /** @default 'error' */
+  readonly status?: Finding['status']
+}
+
+const nothing = async () => () => undefined
+const key = (name: string) => ({ namespace: NAMESPACE, name })
+
+/** Deletes an object, and creates it again as it was. */
+const without =
+  <T extends KubeObject>(resource: Resource<T>, target: ObjectKey) =>
+  async ({ client, apply }: HealthyStage) => {
+    const { metadata, ...rest } = await client.get(resource, target)
+    await client.delete(resource, target, { propagationPolicy: 'Background' })
+    const { name, namespace, labels, annotations } = metadata
+    const kept = { ...(namespace && { namespace }), ...(labels && { labels }), ...(annotations && { annotations }) }
+    // A stored object, without what the server fills in.
+    const { status: _status, ...object } = rest as unknown as UnknownObject & { status?: unknown }
+    return () => apply({ ...object, metadata: { name, ...kept } } as UnknownObject)
+  }
+
+/** Replaces an object, and puts the one before in its place again. */
+const instead =
+  (object: UnknownObject) =>
+  async ({ client }: HealthyStage) => {
+    const resource = await client.resourceFor(object)
+    const { name = '', namespace } = object.metadata
+    const target = { name, ...(namespace && { namespace }) }
+    const before = await client.get(resource, target)
+    const replace = async (next: UnknownObject) => {
+      const { resourceVersion } = (await client.get(resource, target)).metadata
+      await client.update(resource, { ...next, metadata: { ...next.metadata, resourceVersion } })
+    }
+    await replace(object)
+    return () => replace(before)
+  }
+
+const crd = (plural: string, kind: string): UnknownObject => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.dynatrace.com` },
+  spec: {
+    group: 'dynatrace.com',
+    scope: 'Namespaced',
+    names: { plural, kind },
+    versions: [{ name: 'v1alpha1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+})
+
+/** Nobody listens there. */
+const CLOSED = '127.0.0.1:9'
+
+/** The faults, in the order of the report. */
+export const PLANTED_FAULTS: readonly PlantedFault[] = [
+  {
+    name: 'the former OneAgent operator left its CRD',
+    plant: async ({ apply, client }) => {
+      await apply(crd('oneagentapms', 'OneAgentAPM'))
+      await until('the kind', async () => {
+        client.discovery.invalidate()
+        return (await client.discovery.resources()).some(({ kind }) => kind === 'OneAgentAPM')
+      })
+      return async () => {
+        await client.delete(CustomResourceDefinitions, { name: 'oneagentapms.dynatrace.com' })
+        await until('no such kind', async () => {
+          client.discovery.invalidate()
+          return !(await client.discovery.resources()).some(({ kind }) => kind === 'OneAgentAPM')
+        })
+      }
+    },
+    check: 'oneAgentAPM',
+    message: /prerequisite failed.*oneagentapms\.dynatrace\.com/,
+    remedy: /kubectl delete crd oneagentapms\.dynatrace\.com/,
+  },
+  {
+    name: 'the namespace does not exist',
+    plant: nothing,
+    args: ['-n', 'absent'],
+    check: 'namespace',
+    message: /prerequisite failed: the namespace absent does not exist/,
+    remedy: /with -n/,
+  },
+  {
+    name: 'the CRD does not serve the version of this release',
+    plant: async ({ client }) => {
+      const name = { name: 'dynakubes.dynatrace.com' }
+      const serve = async (served: boolean) => {
+        const { spec } = await client.get(CustomResourceDefinitions, name)
+        const versions = spec.versions.map((version) => (version.name === 'v1beta6' ? { ...version, served } : version))
+        await client.patch(CustomResourceDefinitions, name, { type: 'merge', patch: { spec: { versions } } })
+        await until('the change', () =>
+          client.list(DynaKubes, { namespace: NAMESPACE }).then(
+            () => served,
+            () => !served,
+          ),
+        )
+      }
+      await serve(false)
+      return () => serve(true)
+    },
+    check: 'crd',
+    message: /CRD dynakubes\.dynatrace\.com is not installed, or does not serve v1beta6/,
+    remedy: /installCRD=true/,
+  },
+  {
+    name: 'the namespace has no DynaKube',
+    plant: nothing,
+    args: ['-n', 'elsewhere'],
+    check: '',
+    message: /no DynaKube in the namespace elsewhere/,
+    remedy: /create a DynaKube/,
+  },
+  {
+    name: 'the DynaKube of the command line does not exist',
+    plant: nothing,
+    args: ['-d', 'absent'],
+    check: 'crd',
+    message: /the DynaKube dynatrace\/absent does not exist/,
+    remedy: /kubectl get dynakubes/,
+  },
+  {
+    name: 'the webhook is not installed',
+    plant: without(Deployments, key('dynatrace-webhook')),
+    check: 'webhook',
+    message: /Deployment dynatrace\/dynatrace-webhook does not exist/,
+    remedy: /install or upgrade the chart/,
+  },
+  {
+    name: 'the webhook is scaled to zero',
+    plant: async ({ client }) => {
+      const scale = async (replicas: number) => {
+        await client.patch(Deployments, key('dynatrace-webhook'), { type: 'merge', patch: { spec: { replicas } } })
+        await until('the scale', async () => {
+          const { status } = await client.get(Deployments, key('dynatrace-webhook'))
+          return (status?.readyReplicas ?? 0) === replicas
+        })
+      }
+      await scale(0)
+      return () => scale(1)
+    },
+    check: 'webhook',
+    message: /is scaled to 0/,
+    remedy: /scale it up/,
+  },
+  {
+    name: 'the certificate of the webhook has expired',
+    plant: async (stage) => {
+      for (const object of await webhookObjects(Date.now() - 30 * 24 * 3_600_000)) await stage.apply(object)
+      return async () => {
+        for (const object of await webhookObjects(Date.now())) await stage.apply(object)
+      }
+    },
+    check: 'webhook',
+    message: /certificate of the webhook expired at/,
+    remedy: /delete the Secret dynatrace\/dynatrace-webhook-certs/,
+  },
+  {
+    name: 'the webhook configuration trusts another authority',
+    plant: async (stage) => {
+      const [, validating, mutating] = await webhookObjects(Date.now())
+      for (const object of [validating, mutating]) if (object !== undefined) await stage.apply(object)
+      return async () => {
+        for (const object of await webhookObjects(Date.now())) await stage.apply(object)
+      }
+    },
+    check: 'webhook',
+    message: /MutatingWebhookConfiguration dynatrace-webhook does not trust/,
+    remedy: /caBundle/,
+  },
+  {
+    name: 'the API server cannot reach the webhook',
+    plant: async (stage) => {
+      stage.webhook = 'cannot be reached'
+      return () => {
+        stage.webhook = 'allows'
+      }
+    },
+    check: 'webhook',
+    message: /API server cannot call the webhook/,
+    remedy: /network policies/,
+  },
+  {
+    name: 'the webhook rejects the DynaKube as it is stored',
+    plant: async (stage) => {
+      stage.webhook = 'denies'
+      return () => {
+        stage.webhook = 'allows'
+      }
+    },
+    check: 'webhook',
+    message: /rejects the DynaKube dynatrace\/abc12345 as it is: .*spec\.apiUrl/,
+    remedy: /change the field/,
+  },
+  {
+    name: 'the CSIDriver object is missing',
+    plant: without(CsiDrivers, { name: 'csi.oneagent.dynatrace.com' }),
+    check: 'csi',
+    message: /CSIDriver csi\.oneagent\.dynatrace\.com does not exist/,
+    remedy: /csidriver\.enabled=true/,
+  },
+  {
+    name: 'the CSI driver is not ready on a node',
+    plant: async ({ client }) => {
+      const labelSelector = 'internal.oneagent.dynatrace.com/app=csi-driver'
+      const { items } = await client.listAll(Pods, { namespace: NAMESPACE, labelSelector })
+      const failing = items.find(({ spec }) => spec?.nodeName === 'node-1')
+      const annotate = async (fail: string | null, ready: number) => {
+        const annotations = { 'simulator.reeve.dev/fail': fail }
+        await client.patch(Pods, key(failing?.metadata.name ?? ''), {
+          type: 'merge',
+          patch: { metadata: { annotations } },
+        })
+        await until('the driver', async () => {
+          const { status } = await client.get(DaemonSets, key('dynatrace-oneagent-csi-driver'))
+          return status?.numberReady === ready
+        })
+      }
+      await annotate('NotReady', 1)
+      return () => annotate(null, 2)
+    },
+    check: 'csi',
+    message: /CSI driver is not ready on node-1/,
+    remedy: /kubectl describe pods -n dynatrace/,
+  },
+  {
+    name: 'the token Secret is missing',
+    plant: without(Secrets, key(TENANT)),
+    check: 'dynakube',
+    message: /Secret dynatrace\/abc12345 does not exist/,
+    remedy: /create it with the key apiToken/,
+  },
+  {
+    name: 'the token Secret has no apiToken',
+    plant: instead(secret(TENANT, { paasToken: 'x' })),
+    check: 'dynakube',
+    message: /has no apiToken/,
+    remedy: /add one/,
+  },
+  {
+    name: 'the token ends with a line break',
+    plant: instead(secret(TENANT, { apiToken: 'dt0c01.ABC.SECRET\n' })),
+    check: 'dynakube',
+    message: /apiToken begins or ends with white space/,
+    remedy: /remove it/,
+  },
+  {
+    name: 'the token was revoked',
+    plant: instead(secret(TENANT, { apiToken: 'dt0c01.ABCDEFGHIJKLMNOPQRSTUVWX.NEVERISSUED' })),
+    check: 'dynakube',
+    message: /the tenant rejects apiToken: .*401/,
+    remedy: /create a token in the tenant and write it to the key apiToken of the Secret dynatrace\/abc12345/,
+  },
+  {
+    name: 'the token lacks a scope',
+    plant: async ({ simulator }) => {
+      const { tokens } = simulator.tenant(TENANT)
+      const { scopes = [] } = tokens.get('apiToken') ?? {}
+      tokens.setScopes(
+        'apiToken',
+        scopes.filter((scope) => scope !== 'activeGateTokenManagement.create'),
+      )
+      return () => tokens.setScopes('apiToken', scopes)
+    },
+    check: 'dynakube',
+    message: /apiToken lacks activeGateTokenManagement\.create/,
+    remedy: /add it, or use another token/,
+  },
+  {
+    name: 'nothing listens at the API URL',
+    plant: (stage) => stage.editDynaKube({ apiUrl: `https://${CLOSED}/e/${TENANT}/api` }),
+    check: 'dynakube',
+    message: /the tenant cannot be used: .*ECONNREFUSED/,
+    remedy: /check spec\.apiUrl/,
+  },
+  {
+    name: 'the certificate of the tenant is not trusted',
+    plant: (stage) => stage.editDynaKube({ trustedCAs: '' }),
+    check: 'dynakube',
+    message: /the tenant cannot be used: .*certificate/i,
+    remedy: /spec\.trustedCAs/,
+  },
+  {
+    name: 'the ConfigMap of trusted certificates is missing',
+    plant: without(ConfigMaps, key('tenant')),
+    check: 'dynakube',
+    message: /spec\.trustedCAs: the ConfigMap dynatrace\/tenant has no key certs/,
+    remedy: /add it/,
+  },
+  {
+    name: 'the pull secret is missing',
+    plant: (stage) => stage.editDynaKube({ customPullSecret: 'absent' }),
+    check: 'dynakube',
+    message: /pull secret dynatrace\/absent does not exist/,
+    remedy: /kubectl create secret docker-registry absent/,
+  },
+  {
+    name: 'the pull secret has another type',
+    plant: instead(secret(`${TENANT}-pull-secret`, { password: 'x' })),
+    check: 'dynakube',
+    message: /has no key \.dockerconfigjson/,
+    remedy: /check the log of the operator/,
+  },
+  {
+    name: 'the pull secret has the wrong password',
+    plant: async (stage) => {
+      const auths = { [stage.simulator.registry.host]: { auth: Buffer.from(`${TENANT}:wrong`).toString('base64') } }
+      return instead(secret(`${TENANT}-pull-secret`, { '.dockerconfigjson': JSON.stringify({ auths }) }))(stage)
+    },
+    check: 'dynakube.imagepull',
+    message: /image of OneAgent cannot be pulled: .*401/,
+    remedy: /the pull secret/,
+  },
+  {
+    name: 'an image does not exist',
+    plant: (stage) =>
+      stage.editDynaKube({
+        activeGate: { capabilities: ['routing'], image: `${stage.simulator.registry.host}/dynatrace/absent:1` },
+      }),
+    check: 'dynakube.imagepull',
+    message: /image of ActiveGate \(custom image\) cannot be pulled: .*404/,
+    remedy: /check the name of the image/,
+  },
+  {
+    name: 'the Secret of the proxy is missing',
+    plant: (stage) => stage.editDynaKube({ proxy: { valueFrom: 'absent' } }),
+    check: 'dynakube.proxy',
+    message: /absent/,
+    remedy: /./,
+  },
+  {
+    name: 'the proxy cannot be reached',
+    plant: (stage) =>
+      stage.editDynaKube({
+        // Addresses of this machine are never reached through a proxy.
+        apiUrl: `https://tenant.example.com/e/${TENANT}/api`,
+        proxy: { value: `http://user:hunter22@${CLOSED}` },
+      }),
+    check: 'dynakube',
+    message: /the proxy 127\.0\.0\.1:9 cannot be used/,
+    remedy: /check its address/,
+  },
+  {
+    name: 'the process environment has another proxy',
+    plant: nothing,
+    env: { HTTPS_PROXY: 'http://other:3128', NO_PROXY: '*' },
+    check: 'dynakube.proxy',
+    status: 'warning',
+    message: /process environment has HTTPS_PROXY/,
+    remedy: /spec\.proxy/,
+  },
+  {
+    name: 'the pod opts out of injection',
+    plant: async ({ apply, client }) => {
+      await apply(pod('silent', { 'dynatrace.com/inject': 'false' }))
+      return async () => void (await client.delete(Pods, { namespace: 'shop', name: 'silent' }))
+    },
+    args: ['--pod', 'shop/silent'],
+    check: 'pod',
+    status: 'warning',
+    message: /does not get code modules/,
+    remedy: /change Pod metadata\.annotations\[dynatrace\.com\/inject\]/,
+  },
+  {
+    name: 'the pod is older than the DynaKube',
+    plant: async ({ apply, client }) => {
+      await apply(pod('old'))
+      await apply({
+        ...secret('dynatrace-bootstrapper-config', {}),
+        metadata: { namespace: 'shop', name: 'dynatrace-bootstrapper-config' },
+      })
+      await apply({
+        ...secret('dynatrace-bootstrapper-certs', {}),
+        metadata: { namespace: 'shop', name: 'dynatrace-bootstrapper-certs' },
+      })
+      return async () => void (await client.delete(Pods, { namespace: 'shop', name: 'old' }))
+    },
+    args: ['--pod', 'shop/old'],
+    check: 'pod',
+    message: /does not have code modules, although it would get them now/,
+    remedy: /recreate the pod/,
+  },
+  {
+    name: 'no DynaKube selects the namespace of the pod',
+    plant: async ({ apply, client }) => {
+      await apply({ ...pod('x'), metadata: { namespace: 'elsewhere', name: 'x' } })
+      return async () => void (await client.delete(Pods, { namespace: 'elsewhere', name: 'x' }))
+    },
+    args: ['--pod', 'elsewhere/x'],
+    check: 'pod',
+    message: /no DynaKube selects the namespace elsewhere/,
+    remedy: /namespaceSelector/,
+  },
+]
