@@ -18,6 +18,6 @@ describe('which points are tried first', () => {
   })
 })
 
-it('counts shapes by what is asked and of which object', () => {
+it('counts shapes by request and object', () => {
   expect(countShapes(shapes)).toBe(3)
 })

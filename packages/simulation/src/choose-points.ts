@@ -12,7 +12,7 @@ export function byCoverage(shapes: readonly Shape[]): readonly number[] {
   return [...new Set(coverageRounds(shapes).flat())]
 }
 
-/** The same in rounds: whoever tries several patterns takes a round of each before the next one. */
+/** The same in rounds: an exploration of several patterns takes a round of each before the next one. */
 export function coverageRounds(shapes: readonly Shape[]): readonly (readonly number[])[] {
   const coarse = new Map<string, number>()
   const fine = new Map<string, number>()

@@ -85,7 +85,7 @@ async function main(): Promise<void> {
   process.exitCode = stop.signal.aborted || hasDiverged ? 1 : 0
 }
 
-/** What a user can mend by another command line. */
+/** An error of the command line. */
 function isUsage(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown }
   return /^(USAGE|ERR_PARSE_ARGS)/.test(String(code))

@@ -1,4 +1,4 @@
-/** How an exploration goes on, wherever its runs are performed: the undisturbed run first, then every chosen point. */
+/** The course of an exploration, wherever its runs are performed: the undisturbed run first, then every chosen point. */
 import { byCoverage, coverageRounds } from './choose-points.ts'
 import { EXPLORATION_DEFAULTS } from './defaults.ts'
 import type { ExplorationReport, ExploreOptions } from './explore.ts'
@@ -18,7 +18,7 @@ export interface PointTask {
 export interface PointObserver {
   begun(task: PointTask): void
   done(task: PointTask, outcome: PointOutcome, durationMs: number): void
-  /** Asked before each run. */
+  /** Called before each run. */
   isOver(): boolean
 }
 
@@ -39,8 +39,8 @@ export interface ExplorationSubject {
 const realNow = performance.now.bind(performance)
 
 /**
- * Explores with a runner. When the undisturbed run is wrong by itself, nothing is compared with it: the report says what
- * is wrong with it, and nothing else.
+ * Explores with a runner. If the undisturbed run fails, nothing is compared with it: the report contains only
+ * its problems.
  *
  * @param point only this point of each pattern, to replay it
  */
@@ -78,12 +78,12 @@ export async function exploreWith(
       return wanted
     })
   }
-  // Without the undisturbed run there is nothing to compare with; all of its points only when it is asked for.
+  // Without the undisturbed run there is nothing to compare with; all of its points only when it is requested.
   const isAsked = names.includes('undisturbed')
   const first = await prepare(['undisturbed'], (task) =>
     isAsked ? point === undefined || task.point === point : task.point === 0,
   )
-  // One that is wrong is enough: the others are likely to be wrong in the same way.
+  // One that is wrong is enough: the others are likely to fail in the same way.
   await runner.run(first, { ...observer, isOver: () => signal?.aborted === true || report.divergences > 0 })
   if (report.divergences > 0) return report.report()
   if (!isAsked) report.forget('undisturbed')

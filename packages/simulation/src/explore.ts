@@ -30,7 +30,7 @@ export interface ExploreOptions {
   readonly onProgress?: (progress: Progress) => void
 }
 
-/** How far an exploration is: told when a pattern begins and after every run. */
+/** How far an exploration is: reported when a pattern begins and after every run. */
 export interface Progress {
   readonly pattern: PatternName
   /** Runs of the pattern. */
@@ -43,7 +43,7 @@ export interface Progress {
   readonly divergences: number
 }
 
-/** A run that did not end as it should, or two that did not end alike. */
+/** A run with problems, or whose end state differs from the undisturbed run. */
 export interface Divergence {
   readonly pattern: PatternName
   readonly point: number
@@ -94,7 +94,7 @@ export interface ExplorationReport {
  * Explores an operator: judges the scenario without a fault, then runs it once for each point of each pattern, and
  * compares.
  *
- * *Guarantees*: deterministic unless `maxSeconds` is set; each run has a world of its own; a divergence names the
+ * *Guarantees*: deterministic unless `maxSeconds` is set; each run has its own world; a divergence names the
  * pattern, point and seed that replay it.
  *
  * @example

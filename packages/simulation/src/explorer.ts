@@ -26,7 +26,7 @@ export interface ExplorerOptions {
 /** What is known of a point without running it. */
 export type PointInfo = Pick<Point, 'label' | 'shape'>
 
-/** How instances live in each mode. A rest with a lease is short: renewals are requests, too. */
+/** The instances of each mode. A rest with a lease is short: renewals are requests, too. */
 const MODES: Readonly<
   Record<Mode, { readonly election: boolean; readonly replicas: number; readonly restMs: number }>
 > = {
@@ -35,7 +35,7 @@ const MODES: Readonly<
   pair: { election: true, replicas: 2, restMs: EXPLORATION_DEFAULTS.electedRestMs },
 }
 
-/** The run that shows what is generated anew in every run differs in all that is drawn, and in its time. */
+/** The run that shows which values are generated differs in its seed and time. */
 const OTHER_SEED = 7_919
 const OTHER_START_MS = Date.UTC(2031, 4, 17, 11, 23, 42, 987)
 

@@ -58,7 +58,7 @@ describe('modules that describe operators', () => {
     expect(found.map(({ operator }) => operator)).toEqual(['mine'])
   })
 
-  it('have names that tell operators apart', async () => {
+  it('have unique operator names', async () => {
     await repository('shop')
     await declare('operators/shop', './explore.ts', './sale.ts')
     await module('operators/shop/sale.ts', 'shop')
@@ -67,13 +67,13 @@ describe('modules that describe operators', () => {
     )
   })
 
-  it('are asked for by names that exist', async () => {
+  it('are requested by existing names', async () => {
     await expect(findExplorations(root)).rejects.toThrow('name one with --module')
     await repository('shop')
     await expect(findExplorations(root, { operators: ['ship'] })).rejects.toThrow('no operator "ship"; there is shop')
   })
 
-  it('need not all be in order when only one of them is wanted', async () => {
+  it('need not all be valid when only one of them is requested', async () => {
     await repository('shop', 'bank')
     await write('operators/bank/explore.ts', 'throw new Error("half done")')
     expect(await findExplorations(root, { operators: ['shop'] })).toHaveLength(1)

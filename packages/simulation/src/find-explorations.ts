@@ -3,7 +3,7 @@ import { relative, resolve } from 'node:path'
 import { declaredExplorations } from './declared-explorations.ts'
 import { ExplorationModuleError, loadExploration } from './load-exploration.ts'
 
-/** What to look for. */
+/** What to find. */
 export interface Wanted {
   /** Paths of modules. @default those that packages declare under `reeve.explorations` */
   readonly modules?: readonly string[]
@@ -21,7 +21,7 @@ export interface FoundExploration {
  * The modules to explore, in the order of the packages that declare them.
  *
  * *Errors*: {@link ExplorationModuleError} when there is none, when two describe operators of the same name, when a name
- * is not that of any operator, or when a module cannot be loaded that might be wanted.
+ * is not that of any operator, or when a module cannot be loaded that might be needed.
  *
  * @example
  * const found = await findExplorations('/repo', { operators: ['webapp'] })
@@ -42,7 +42,7 @@ export async function findExplorations(
     const operator = await loadExploration(path).then(
       (exploration) => exploration.operator.name,
       (error: unknown) => {
-        // It matters only when it might be the one that is asked for.
+        // It matters only when it might be the one that is requested.
         if (operators.length === 0) throw error
         broken ??= error
       },

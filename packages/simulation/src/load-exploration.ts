@@ -2,7 +2,7 @@
 import { pathToFileURL } from 'node:url'
 import type { Exploration } from './operator-under-test.ts'
 
-/** A module that is not there, or does not export what it should. */
+/** A module that does not exist, or lacks the export. */
 export class ExplorationModuleError extends Error {
   override readonly name = 'ExplorationModuleError'
   readonly code = 'EXPLORATION_MODULE'

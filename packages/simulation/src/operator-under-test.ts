@@ -14,15 +14,15 @@ export interface Place<W extends OutsideWorld = OutsideWorld> {
   readonly random: () => number
   /** Lines at level `error` count where the fault is a benign one. */
   readonly logger: Logger
-  /** What is counted here must tell of a dead connection. */
+  /** These counters must show a dead connection. */
   readonly metrics: MetricsRegistry
   /** Of this instance; another one after every restart. */
   readonly identity: string
   /** Set when the pattern needs an election: pass it to the manager. */
   readonly leaderElection: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'> | undefined
-  /** A small service that is always there, for operators without a world of their own. */
+  /** A small service that always exists, for operators without their own world. */
   readonly outside: OutsideClient
-  /** What {@link OperatorUnderTest.world} made for this run. Reach it through `call` only. */
+  /** The result of {@link OperatorUnderTest.world} for this run. Reach it through `call` only. */
   readonly world: W
   /** The way to the outside world: every effect outside the cluster has to take it. */
   readonly call: OutsideCall
@@ -30,9 +30,9 @@ export interface Place<W extends OutsideWorld = OutsideWorld> {
 
 /** An instance before it runs. */
 export interface OperatorInstance {
-  /** Runs until `signal` aborts; rejects when it cannot go on. */
+  /** Runs until `signal` aborts; rejects when it fails. */
   run(signal: AbortSignal): Promise<void>
-  /** What its health shows of its informers; without it, whether health tells of a dead connection is not checked. */
+  /** What its health shows of its informers; without it, health is not checked for dead connections. */
   cacheHealth?(): CacheHealth
 }
 
@@ -57,8 +57,8 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
   /** Whether it passes `place.leaderElection` on; without it the patterns T10 and T14 run without a lease. @default false */
   readonly hasElection?: boolean
   /**
-   * Takes out of an object what may differ between two good runs, beyond uids, versions, times and addresses, which
-   * are taken out already. Return `undefined` to leave the object out altogether.
+   * Removes from an object what may differ between two correct runs, beyond uids, versions, times and addresses, which
+   * are removed already. Return `undefined` to leave the object out altogether.
    */
   readonly normalise?: (resource: string, object: PlainObject) => PlainObject | undefined
   /**
@@ -68,37 +68,40 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
   readonly goal?: (object: PlainObject) => string | undefined
   /** Messages of errors that reconciles may end with, in any step. @default none */
   readonly expectedErrors?: readonly RegExp[]
-  /** Objects of others that the operator may change, and in which fields. @default it changes nothing but its own */
+  /**
+   * Objects of other owners that the operator may change, and in which fields.
+   * @default it changes nothing but its own
+   */
   readonly sharedObjects?: readonly SharedObject[]
   /**
-   * What stays on purpose after the last declared object is gone, as `secrets default/login`, `namespaces *` or
+   * What stays on purpose after the last declared object is deleted, as `secrets default/login`, `namespaces *` or
    * `outside dns *`. @default nothing
    */
   readonly leavesBehind?: readonly string[]
   /**
    * Objects that the operator takes over when they exist already, as `namespaces *` or `secrets default/login`.
-   * @default none: an object that it did not create is left alone, and the status says that it is in the way
+   * @default none: an object that it did not create is not changed, and the status reports the conflict
    */
   readonly adopts?: readonly string[]
   /**
-   * Changes that someone makes by hand to owned objects and that the operator must undo, as merge patches. Deletion
+   * Changes that a user makes manually to owned objects and that the operator must undo, as merge patches. Deletion
    * and the loss of a label are tried for every owned object anyway.
    */
   readonly monkeyEdits?: readonly Edit[]
   /**
-   * Changes that someone else makes, as merge patches. In an owned object: to fields that are none of the operator's
-   * business and must survive. In a declared object: to its `spec`, taken back a moment later.
+   * Changes that someone else makes, as merge patches. In an owned object: to fields that the operator does not manage
+   * and must keep. In a declared object: to its `spec`, reverted a moment later.
    */
   readonly foreignEdits?: readonly Edit[]
   /**
-   * Values of the first CRD's `spec`, as full as possible, that can be carried out: every part of them is taken away
+   * Values of the first CRD's `spec`, as full as possible, that can be applied: every part of them is removed
    * and changed, one at a time. @default the fullest that was generated
    */
   readonly exampleSpecs?: readonly PlainObject[]
-  /** Values of `spec` that are accepted and cannot be carried out: from each of them there must be a way back. */
+  /** Values of `spec` that are accepted and cannot be applied: from each of them there must be a way back. */
   readonly errorSpecs?: readonly PlainObject[]
   /**
-   * Fields of `spec` whose change shows in no object, such as `spec.hints`. What is below one of them is not looked at
+   * Fields of `spec` whose change shows in no object, such as `spec.hints`. What is below one of them is not checked
    * either. @default none: every field shows somewhere
    */
   readonly inertFields?: readonly string[]
@@ -107,17 +110,18 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
   /** Where they are declared. @default `default` */
   readonly walkedNamespace?: string
   /**
-   * Fields of `spec` that random states are made of, such as `gateway.replicas`, with all that is below them. Of a schema
-   * as large as that of a pod, most is of no interest, and what is made up would be refused. @default all of them
+   * Fields of `spec` that random states are generated from, such as `gateway.replicas`, with all that is below them. Of
+   * a schema as large as that of a pod, most is of no interest, and what is made up would be refused. @default all of
+   * them
    */
   readonly walkedFields?: readonly string[]
-  /** Makes a generated spec one that can be carried out, where the schema cannot say what that takes. @default as it is */
+  /** Completes a generated spec, where the schema does not express what is needed. @default unchanged */
   readonly complete?: (spec: PlainObject) => PlainObject
   /** Generated specs for which this is false are not walked, for rules that the schema cannot say. @default all are */
   readonly accepts?: (spec: PlainObject) => boolean
 }
 
-/** Objects of someone else of which the operator may change a part. */
+/** Objects of another owner of which the operator may change a part. */
 export interface SharedObject {
   /** `plural` or `plural.group`. */
   readonly resource: string
@@ -139,11 +143,11 @@ export interface User<W extends OutsideWorld = OutsideWorld> {
   readonly outside: OutsideService
   /** The operator's own outside world, where it has one. */
   readonly world: W
-  /** Creates an object, or replaces it whatever its version. */
+  /** Creates an object, or replaces it regardless of its version. */
   put(object: KubeObject & PlainObject): Promise<void>
 }
 
-/** Something that a user or the outside world does. Afterwards the exploration waits until all is quiet. */
+/** Something that a user or the outside world does. Afterwards the exploration waits until nothing is written. */
 export interface Step<W extends OutsideWorld = OutsideWorld> {
   readonly name: string
   act(user: User<W>): Promise<unknown>
@@ -151,14 +155,14 @@ export interface Step<W extends OutsideWorld = OutsideWorld> {
   readonly rest?: boolean
   /**
    * Where it leads: `settled` when every declared object reaches its goal, `unsettled` when one of them cannot, and must
-   * say so, `any` when that is not to be judged. @default 'settled'
+   * report it, `any` to skip the check. @default 'settled'
    */
   readonly goal?: 'settled' | 'unsettled' | 'any'
   /** Messages of errors that reconciles may end with from this step to the next. @default none */
   readonly expectedErrors?: readonly RegExp[]
   /**
-   * Objects of the operator, such as `secrets default/login`, that nobody could make again in the situation that this step
-   * leads to: T11 leaves them alone until the next one. @default none
+   * Objects of the operator, such as `secrets default/login`, that could not be recreated in the situation that this step
+   * leads to: `manual-changes` does not delete them until the next one. @default none
    */
   readonly irreplaceable?: readonly string[]
 }

@@ -23,9 +23,9 @@ export interface WorkerPoolOptions {
 export interface TaskObserver<T extends Task> {
   /** A thread begins it. */
   begun?(task: T): void
-  /** It has ended; in whatever order they end. */
+  /** Called when a task has ended, in any order. */
   done(task: T, answer: Answer): void
-  /** Asked before each task: when true, no further one is begun. @default never */
+  /** Called before each task: when true, no further one is begun. @default never */
   isOver?(): boolean
 }
 
@@ -33,7 +33,7 @@ export interface TaskObserver<T extends Task> {
  * Threads with the same exploration loaded. Every thread makes its own undisturbed runs once: they are the same
  * everywhere, and a snapshot costs more to send than to make.
  *
- * *Guarantees*: every run is accounted for. A thread that dies of it (out of memory, an error that nobody catches) or
+ * *Guarantees*: every run is accounted for. A thread that dies of it (out of memory, an uncaught error) or
  * says nothing for too long is replaced, and that is the outcome of the run.
  *
  * *Errors*: {@link ExplorationFailedError} when what is not a run breaks a thread, or a run breaks in itself.

@@ -1,4 +1,4 @@
-/** Runs points in a thread of its own, one at a time. */
+/** Runs points in a separate thread, one at a time. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { Explorer } from './explorer.ts'
 import { loadExploration } from './load-exploration.ts'
@@ -9,7 +9,7 @@ if (port !== null) {
   // The data is what the pool passed when it started this thread.
   const { modulePath, seed, budget } = workerData as WorkerSetup
   const explorer = loadExploration(modulePath).then((exploration) => new Explorer(exploration, { seed, budget }))
-  // Reported with the first task; until then nobody listens.
+  // Reported with the first task; until then nothing listens.
   explorer.catch(() => undefined)
   port.on('message', (task: Task) => {
     perform(explorer, task).then(

@@ -42,7 +42,7 @@ describe('reeve explore', () => {
       (error: { code: number; stdout: string; stderr: string }) => error,
     )
 
-  it('explores the module it is told to and reports in JSON', { timeout: 120_000 }, async () => {
+  it('explores the given module and reports in JSON', { timeout: 120_000 }, async () => {
     const { code, stdout, stderr } = await reeveExplore(
       '--module',
       module,

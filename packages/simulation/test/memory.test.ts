@@ -48,12 +48,12 @@ describe('the end of a world', () => {
   })
 })
 
-/** How many are still in memory after all that nothing refers to was taken out of it; once `enough` is reached, that. */
+/** How many are still in memory after garbage collection; once `enough` is reached, that. */
 async function keptOf(refs: readonly WeakRef<object>[], enough: number): Promise<number> {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
   let kept = refs.length
-  // What was touched in a turn stays until its end, and the collector may need more than one pass.
+  // WeakRefs stay alive until the end of a turn, and the collector may need more than one pass.
   for (let pass = 0; pass < 20 && kept > enough; pass++) {
     await setImmediate()
     collectGarbage()
@@ -74,11 +74,11 @@ describe('an exploration', () => {
     }))
     const scenario: Scenario = { ...boxScenario, steps }
     const explorer = new Explorer({ operator: correctOperator, scenario })
-    // One run of each kind of ending: killed, cut off from its events, its answer lost, told to stop.
+    // One run of each kind of ending: killed, disconnected from its events, its response lost, stopped.
     for (const pattern of ['crash-after-write', 'dead-connection', 'failed-request', 'shutdown'] as const)
       await explorer.run(pattern, 6)
     expect(worlds.length).toBe(7)
-    // The undisturbed runs, with and without a lease and with another seed, are what the others are compared with.
+    // The undisturbed runs, with and without a lease and with another seed, are the baseline of the others.
     expect(await keptOf(worlds, 3)).toBe(3)
   })
 })

@@ -25,7 +25,7 @@ it('the same seed gives the same world to the millisecond, another seed another 
   expect((await life(8)).uid).not.toBe(first.uid)
 })
 
-it('a point replays exactly in an explorer of its own', async () => {
+it('a point replays exactly in a new explorer', async () => {
   const hashOf = async () =>
     (await new Explorer({ operator: correctOperator, scenario: boxScenario }).run('T9', 11)).traceHash
   expect(await hashOf()).toBe(await hashOf())

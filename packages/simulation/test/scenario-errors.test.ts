@@ -7,7 +7,7 @@ const key = { namespace: 'default', name: 'gift' }
 const edit = (text: string) => ({ type: 'merge', patch: { spec: { text } } }) as const
 
 const scenario: Scenario = {
-  name: 'a Box that is spoilt and mended',
+  name: 'a Box that becomes invalid and is corrected',
   steps: [
     {
       name: 'create',
@@ -53,6 +53,6 @@ it('reports an error other than those of the scenario', { timeout: 120_000 }, as
 
 it('does not delete objects that the scenario declares irreplaceable', async () => {
   const points = await new Explorer({ operator: alike, scenario }).points('manual-changes')
-  const deletions = points.filter(({ label }) => label.endsWith('somebody deletes configmaps default/gift'))
+  const deletions = points.filter(({ label }) => label.endsWith('a user deletes configmaps default/gift'))
   expect(deletions.map(({ label }) => /"(.*)"/.exec(label)?.[1])).toEqual(['create', 'mend'])
 })

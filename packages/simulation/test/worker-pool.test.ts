@@ -22,7 +22,7 @@ async function problemsOf(
 
 it('a run that kills its thread has diverged, and the next one has a new thread', { timeout: 120_000 }, async () => {
   const [killed, next] = await problemsOf('lethal', [run('crash-after-write', 0), run('relist', 0)])
-  expect(killed).toEqual(['the thread of the run was lost: rejected where nobody listens'])
+  expect(killed).toEqual(['the thread of the run was lost: rejected without a handler'])
   expect(next).toEqual([])
 })
 
@@ -31,7 +31,7 @@ it('a run that eats all memory of its thread has diverged', { timeout: 120_000 }
   expect(problem).toMatch(/the thread of the run was lost: .*memory/)
 })
 
-it('a thread that says nothing is given up', { timeout: 120_000 }, async () => {
+it('a silent thread is terminated', { timeout: 120_000 }, async () => {
   const impatient = { maxSilenceRealMs: 10 }
   expect(await problemsOf('lethal', [run('crash-after-write', 0)], impatient)).toEqual([
     ['the thread of the run was lost: no answer within 0.01 s of real time'],

@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => ambientPatch.release())
 
 describe('code under test', () => {
-  it('reads virtual time wherever it looks', () => {
+  it('reads virtual time from every API', () => {
     underTest(() => {
       expect(Date.now()).toBe(START_MS)
       expect(new Date().toISOString()).toBe('2030-01-01T00:00:00.000Z')

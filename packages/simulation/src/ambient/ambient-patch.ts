@@ -8,8 +8,8 @@ import { TIMER_NAMES, virtualAbortTimeout, virtualTimerPromises, virtualTimers }
 const require = createRequire(import.meta.url)
 
 /**
- * Replaces what the process offers. Code outside a world sees no difference: the replacements ask for the source of
- * their caller and hand on to the originals where there is none.
+ * Replaces globals of the process. Code outside a world sees no difference: the replacements use the source of
+ * their caller, and call the originals where there is none.
  *
  * The originals belong to the process, so there is one of these, and it counts the worlds that need it.
  */
@@ -25,7 +25,7 @@ class AmbientPatch {
     syncBuiltinESMExports()
   }
 
-  /** Puts the originals back when nobody needs the replacements any more. */
+  /** Restores the originals when the replacements are no longer needed. */
   release(): void {
     if (--this.#users > 0) return
     for (const undo of this.#undo.splice(0)) undo()

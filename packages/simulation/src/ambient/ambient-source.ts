@@ -1,4 +1,4 @@
-/** Where code that asks the process for time, timers or randomness gets them from, by asynchronous context. */
+/** The source of time, timers and randomness of code, by asynchronous context. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '@reeve/kube'
 

@@ -15,7 +15,7 @@ class VirtualTimeout {
 
   constructor(clock: Clock, delayMs: number, action: () => void, repeats: boolean) {
     this.#clock = clock
-    // As Node does it: what is no positive delay is a millisecond.
+    // As Node does it: any delay that is not positive is a millisecond.
     this.#delayMs = delayMs >= 1 ? delayMs : 1
     this.#action = action
     this.#repeats = repeats

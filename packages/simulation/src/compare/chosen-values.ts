@@ -19,7 +19,7 @@ const SEPARATOR = /[^a-zA-Z0-9]/
 /**
  * What is drawn at random in the runs of one operator.
  *
- * Objects with drawn names are matched by their owners and by the rest of their names; what refers to them by name
+ * Objects with drawn names are matched by their owners and by the rest of their names; references to them by name
  * follows. Fields with drawn values are compared by their being there.
  */
 export class ChosenValues {
@@ -27,7 +27,7 @@ export class ChosenValues {
   static readonly none = new ChosenValues([], new Set(), new Set())
 
   readonly #rules: readonly NameRule[]
-  /** Names that are the same in every run, although a rule would fit. */
+  /** Names that are the same in every run, although a rule would match. */
   readonly #fixed: ReadonlySet<string>
   readonly #fields: ReadonlySet<string>
 

@@ -22,7 +22,7 @@ export interface Difference {
   readonly disturbed: unknown
 }
 
-/** More than these tell nothing new. */
+/** More than these add no information. */
 const MAX_DIFFERENCES = 50
 
 /**
@@ -60,7 +60,7 @@ export function changedFields(before: unknown, after: unknown): readonly FieldCh
 }
 
 /**
- * The same for two states of one object: a map of labels that came or went is one change for each label.
+ * The same for two states of one object: a map of labels that was added or removed is one change for each label.
  */
 export function changedEntries(before: unknown, after: unknown): readonly FieldChange[] {
   return changedFields(before, after).flatMap((change) => {

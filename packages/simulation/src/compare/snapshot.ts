@@ -28,12 +28,12 @@ export const ALLOCATED: Readonly<Record<string, ReadonlySet<string>>> = {
 }
 
 /** The label and annotation that the exploration leaves on objects in the name of someone else. */
-export const FOREIGN = 'exploration.reeve.dev/somebody-else'
+export const FOREIGN = 'exploration.reeve.dev/another-client'
 
 /** The condition that it leaves in a status. */
 export const FOREIGN_CONDITION = 'SomebodyElse'
 
-/** Annotations that tell how an object came to be: revisions it went through, and a stamp over its owner's uid. */
+/** Annotations about the history of an object: revisions it went through, and a stamp over its owner's uid. */
 const HISTORY = new Set(['deployment.kubernetes.io/revision', 'reeve.dev/created-from', FOREIGN])
 
 /** What is known of uids. */
@@ -136,7 +136,7 @@ function describeOwner(ledger: KnownObjects, { controller, kind, name, uid }: Ow
   return `${role} ${kind} ${name}${ledger.isAlive(uid) ? '' : ' (an earlier incarnation)'}`
 }
 
-/** How many revisions a Deployment went through depends on the way, not on the goal. */
+/** How many revisions a Deployment went through depends on the history, not on the goal. */
 function withoutHistory(metadata: PlainObject): PlainObject {
   const { annotations, labels, ...rest } = metadata as {
     readonly annotations?: PlainObject
@@ -166,12 +166,12 @@ function clean(value: unknown, context: CleanContext, field = ''): unknown {
 function cleanText(text: string, { ledger, scale, createdMs }: CleanContext, field: string): string {
   if (text.length === 36 && UID.test(text)) {
     const entry = ledger.entry(text)
-    if (entry !== undefined) return `<uid of ${entry.id}${ledger.isAlive(text) ? '' : ', which is gone'}>`
+    if (entry !== undefined) return `<uid of ${entry.id}${ledger.isAlive(text) ? '' : ', which is deleted'}>`
   }
   return text.length < 10 ? text : describeTimes(text, scale, createdMs, field)
 }
 
-/** Takes out the condition that the exploration left. An empty list of conditions says as much as none. */
+/** Removes the condition that the exploration added. An empty list of conditions equals none. */
 function withOwnConditions(object: PlainObject): PlainObject {
   const { status, ...rest } = object
   if (!isRecord(status) || !Array.isArray(status.conditions)) return object

@@ -17,7 +17,7 @@ describe('times of a run', () => {
     [at(5), '<time during "create">'],
     [at(40), '<time during "edit">'],
     [at(0), '<time before the first step>'],
-    [`restarted at ${at(41)} by hand`, 'restarted at <time during "edit"> by hand'],
+    [`restarted at ${at(41)} manually`, 'restarted at <time during "edit"> manually'],
     [`job-${startMs + 50_000}`, 'job-<time during "edit">'],
     [`job-${startMs / 1_000 + 50}`, 'job-<time during "edit">'],
   ])('%s become %s', (text, expected) => {
@@ -29,7 +29,7 @@ describe('times of a run', () => {
     expect(describeTimes(at(60), scale, startMs + 5_000)).toBe('<time during "edit">')
   })
 
-  it('are alike where they say when something was looked at last, and in runs without steps', () => {
+  it('are equal where they are times of the last check, and in runs without steps', () => {
     expect(describeTimes(at(60), scale, undefined, 'lastTransitionTime')).toBe('<time>')
     expect(describeTimes(at(60), { ...scale, steps: [] })).toBe('<time>')
   })

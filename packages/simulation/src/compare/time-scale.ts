@@ -22,7 +22,7 @@ const WHOLE_ISO = new RegExp(`^${ISO.source}$`)
 /** Digits that may be a time in seconds or milliseconds since the epoch. */
 const EPOCH = /(?<!\d)\d{10}(?:\d{3})?(?!\d)/g
 
-/** Fields that legitimately say when something was looked at last, or turned out otherwise for a moment. */
+/** Fields with the time of the last check, or with a temporary state. */
 const PASSING = new Set(['lastTransitionTime', 'lastUpdateTime', 'lastProbeTime', 'lastHeartbeatTime', 'renewTime'])
 
 /** Times to come differ by as much as one run is slower than the other. */
@@ -34,10 +34,10 @@ const YEAR_MS = 366 * 24 * 3_600_000
 const TO_COME = /^<time \+(\d+) s>$/
 
 /**
- * A text with its times replaced by the step in which they lie. What was written down before the run, or for long after
- * it, stays as it is.
+ * A text with its times replaced by the step in which they lie. Times before the run, or long after
+ * it, are kept.
  *
- * @param createdMs when the object that contains the text was created: what was noted then is not compared by step,
+ * @param createdMs when the object that contains the text was created: times recorded then are not compared by step,
  * because an object may be created again later
  */
 export function describeTimes(text: string, scale: TimeScale, createdMs?: number, field = ''): string {
@@ -68,7 +68,7 @@ function describeTime(ms: number, scale: TimeScale, createdMs: number | undefine
 
 /** `undefined` for what is not a time of this run. */
 function describePast(ms: number, { startMs, nowMs, steps }: TimeScale, createdMs: number | undefined) {
-  // Times are written down in whole seconds, which may be a moment before the start.
+  // Times are recorded in whole seconds, which may be a moment before the start.
   if (!(ms > startMs - 1_000 && ms <= nowMs)) return undefined
   if (steps.length === 0) return '<time>'
   const step = stepAt(ms, steps)

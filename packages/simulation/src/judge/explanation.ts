@@ -6,7 +6,7 @@ import { type Problem, problem } from './problem.ts'
 
 /**
  * While an object of someone else is in the way, a declared object must not claim to be ready, and its status or a
- * Warning event must name what is in the way. Nothing is asked of a resource whose status has no room for it.
+ * Warning event must name the obstacle. A resource whose status has no field for it is not checked.
  *
  * @param id what is in the way, such as `configmaps default/shop`
  */

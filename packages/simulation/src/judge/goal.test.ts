@@ -32,7 +32,7 @@ const ready = (status: string, more: object = {}) => ({ conditions: [{ type: 'Re
 
 describe('a declared object is settled', () => {
   it.each([
-    ['a condition that says so', ready('True')],
+    ['a condition that reports it', ready('True')],
     ['the same for its generation', ready('True', { observedGeneration: 2 })],
     ['an observed generation', { observedGeneration: 2, phase: 'Running' }],
     ['conditions that say neither', { conditions: [{ type: 'Paused', status: 'False' }] }],
@@ -41,7 +41,7 @@ describe('a declared object is settled', () => {
     expect(whyNotSettled(crd, box(status))).toBeUndefined()
   })
 
-  it('when its schema has nothing that could say so', () => {
+  it('when its schema has no field for it', () => {
     expect(whyNotSettled(plain, box(undefined))).toBeUndefined()
   })
 })

@@ -31,7 +31,7 @@ const BAD_PHASE =
 const TELLING = ['conditions', 'observedGeneration', 'phase', 'state'] as const
 
 /**
- * Why the object is not settled; `undefined` when it is, and when its status has nothing to tell it by.
+ * Why the object is not settled; `undefined` when it is, and when its status has no field for it.
  *
  * An object is settled when it is not being deleted, its `observedGeneration` is its generation, a condition such as
  * `Ready` is true, or, without such a condition, its phase does not say otherwise.

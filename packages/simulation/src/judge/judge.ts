@@ -1,4 +1,4 @@
-/** Judges a run by itself, without another one to compare it with. */
+/** Checks a run on its own, without comparing it. */
 import { isDeepStrictEqual } from 'node:util'
 import type { OperatorUnderTest, PlainObject, Step } from '../operator-under-test.ts'
 import type { ForeignChange } from '../world/ledger.ts'
@@ -10,10 +10,10 @@ import { type Problem, problem } from './problem.ts'
 /** How reconciles end that did not do their work. */
 const FAILED_OUTCOMES = new Set(['error', 'terminal', 'timeout'])
 
-/** Conflicts of one object in a row after which it is no longer bad luck. */
+/** Conflicts of one object in a row after which they are a problem. */
 const MAX_CONFLICTS = 10
 
-/** Rejections that an operator may meet although it does everything right: not there, there already, too old. */
+/** Rejections that a correct operator may get: not found, already exists, conflict. */
 const HARMLESS_REJECTIONS = new Set([404, 409, 410])
 
 /** Examples that a message names. */
@@ -23,7 +23,7 @@ const MAX_EXAMPLES = 3
 export class Judge {
   readonly #world: World
   readonly #operator: OperatorUnderTest
-  /** What was outside before the operator was there. */
+  /** State outside before the operator started. */
   readonly #outsideBefore: ReadonlyMap<string, PlainObject>
   readonly #reconcilesSeen = new Map<number, number>()
   readonly #errorsSeen = new Map<number, number>()
@@ -42,7 +42,7 @@ export class Judge {
     this.#firstStepMs = this.#world.elapsedMs
   }
 
-  /** Errors since the last call that nobody expects. */
+  /** Errors since the last call that are not expected. */
   errors(step: Step | undefined): readonly Problem[] {
     return [...this.#reconcileErrors(step), ...this.#loggedErrors(step), ...this.#rejections(step)]
   }
@@ -60,7 +60,7 @@ export class Judge {
       : [problem('goal-not-reached', 'every declared object says that it reached its goal, which it cannot')]
   }
 
-  /** Once nothing is declared any more, nothing that the operator made may be left. */
+  /** Once nothing is declared anymore, nothing that the operator created may be left. */
   leftBehind(): readonly Problem[] {
     if (this.#declared().length > 0) return []
     const { ledger } = this.#world
@@ -74,11 +74,11 @@ export class Judge {
       ...[...objects, ...fields, ...outside]
         .filter((id) => !this.#mayStay(id))
         .map((id) => problem('left-behind', `left behind after everything declared was deleted: ${id}`)),
-      ...missing.map((name) => problem('foreign-object', `was there before the operator and is gone: ${name}`)),
+      ...missing.map((name) => problem('foreign-object', `existed before the operator and was deleted: ${name}`)),
     ]
   }
 
-  /** What the operator did to objects of others since the last call. */
+  /** What the operator did to objects of other owners since the last call. */
   foreignChanges(): readonly Problem[] {
     const { foreignChanges } = this.#world.ledger
     const fresh = foreignChanges.slice(this.#foreignSeen)
@@ -165,13 +165,13 @@ export class Judge {
   }
 }
 
-/** Whether a field is another one, or below it. */
+/** Whether a field equals another one, or is below it. */
 function isBelow(field: string, prefix: string): boolean {
   return field === prefix || field.startsWith(`${prefix}.`) || field.startsWith(`${prefix}[`)
 }
 
 function owner(creator: string): string {
-  return creator === 'user' ? 'a user' : creator === 'cluster' ? 'the cluster' : 'somebody else'
+  return creator === 'user' ? 'a user' : creator === 'cluster' ? 'the cluster' : 'another client'
 }
 
 /** One problem for all, with how many there are and the first few. */

@@ -4,18 +4,18 @@
  * Kinds of problems:
  *
  * - `state-differs`: two runs that should end alike do not
- * - `not-settled`: the operator goes on writing, or the state never comes to agree
+ * - `not-settled`: the operator keeps writing, or the state never agrees
  * - `repeated-write`: an object was created, deleted or written more often than without the fault
  * - `activity-at-rest`: writes, many reads or many reconciles while there is nothing to do
  * - `reconcile-error`: a reconcile failed, or an error was logged, that is not declared as expected
  * - `rejected-request`: the server rejected a request as invalid or forbidden
- * - `goal-not-reached`: a declared object is not ready, or not gone, after all came to rest
+ * - `goal-not-reached`: a declared object is not ready, or not deleted, after the state settled
  * - `step-failed`: a user cannot do what the scenario says
- * - `left-behind`: what the operator made is still there after its owner is gone
- * - `foreign-object`: the operator changed or deleted an object that belongs to someone else
- * - `foreign-write-lost`: what someone else wrote is gone
+ * - `left-behind`: what the operator created still exists after its owner was deleted
+ * - `foreign-object`: the operator changed or deleted an object of another owner
+ * - `foreign-write-lost`: a write of another client is lost
  * - `runaway`: the run would never have ended
- * - `instance-ended`: an instance ended by itself, with an error, or not at all
+ * - `instance-ended`: an instance exited, with an error, or not at all
  * - `late-write`: a write by an instance that may no longer write
  * - `unnoticed`: a dead connection was not noticed, or shows neither in health nor in metrics
  * - `impatient`: a request was repeated before the server allowed it

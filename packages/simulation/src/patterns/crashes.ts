@@ -69,7 +69,7 @@ export const crashAroundCall: Pattern = {
   },
 }
 
-/** Killed when an event arrives: whatever the operator would have done about it is lost. */
+/** Killed when an event arrives: the reaction to it is lost. */
 export const crashAtEvent: Pattern = {
   name: 'crash-at-event',
   title: 'killed at an event',

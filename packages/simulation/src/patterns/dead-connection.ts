@@ -1,4 +1,4 @@
-/** A connection dies without a word. */
+/** A connection dies silently. */
 import { INFORMER_TIMING } from '@reeve/runtime/cache'
 import type { RunControl } from '../run/run-options.ts'
 import { DELIVER, PASS, type SeamEvent } from '../world/disturbance.ts'
@@ -10,7 +10,7 @@ import { eventShape } from './shapes.ts'
 
 const { silenceMs, backoffBaseMs, backoffJitter } = INFORMER_TIMING
 
-/** A dead stream is given up after the silence that is tolerated, and asked for again after the first back-off. */
+/** A dead stream is closed after the tolerated silence, and reopened after the first back-off. */
 const DEADLINE_MS = silenceMs + backoffBaseMs * (1 + backoffJitter) + 1
 
 /** The metric in which the runtime counts what ended badly. */
@@ -47,7 +47,7 @@ function silenceAt(event: SeamEvent): Fault {
           })
           return { type: 'silence' }
         },
-        // Health and metrics have to show it before the operator has recovered, or nobody ever sees it. Silence while
+        // Health and metrics must show it before the operator has recovered, or it is never seen. Silence while
         // the first state is streamed means that the server cannot stream: then it is listed, and that is all.
         onRequest: (request) => {
           const { verb, instance } = request

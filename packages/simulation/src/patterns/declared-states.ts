@@ -81,7 +81,7 @@ function singleSteps(parts: Parts, full: PlainObject): readonly Point[] {
     .map(({ path, what, next }) => point(what, path, next))
 }
 
-/** Everything optional goes, one part after the other, and comes back the same way. */
+/** Every optional part is removed, one after the other, and added again. */
 function sequences(parts: Parts, full: PlainObject): readonly Point[] {
   const states = [full]
   for (let state = full; ; states.push(state)) {
@@ -103,7 +103,7 @@ function sequences(parts: Parts, full: PlainObject): readonly Point[] {
   ]
 }
 
-/** From each state that cannot be carried out to each that can. */
+/** From each state that cannot be applied to each that can. */
 function waysBack(parts: Parts, examples: readonly PlainObject[]): readonly Point[] {
   return (parts.context.operator.errorSpecs ?? []).flatMap((error) =>
     examples.flatMap((good) =>
@@ -130,7 +130,7 @@ function randomWalk(parts: Parts, walk: number): Point {
       let last: PointOutcome | undefined
       const walks = fc.array(specsOf(parts), { minLength: 2, maxLength: WALK_LENGTH })
       const holds = fc.asyncProperty(walks, async (states) => {
-        // Shrinking could go on for long; after this many runs whatever is smallest by then has to do.
+        // Shrinking could take long; after this many runs the smallest one so far is used.
         if (runs++ > MAX_SHRINK_RUNS) return true
         last = await parts.walker.walk(states)
         if (last.problems.length === 0) return true

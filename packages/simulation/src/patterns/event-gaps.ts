@@ -1,4 +1,4 @@
-/** Events that are lost, and lists that take the place of events: what matters is how things are, not how they came. */
+/** Events that are lost, and lists that take the place of events: reconciles must be level-triggered. */
 import {
   DELIVER,
   type EventFate,
@@ -13,14 +13,14 @@ import { type Pattern, pointOf } from './pattern.ts'
 import type { PatternName } from './pattern-names.ts'
 import { eventShape } from './shapes.ts'
 
-/** Whatever happens within half a minute is never seen; a relist shows only how it ended. */
+/** Events of half a minute are never seen; a relist shows only the result. */
 export const unseenStates = eventPattern('unseen-states', {
   title: 'events are lost',
   what: 'is lost with all that follows for 30 s, then 410',
   fate: { type: 'stall-and-expire', stallMs: 30_000 },
 })
 
-/** The server forgets its history after each event. */
+/** The server discards its history after each event. */
 export const relist = eventPattern('relist', {
   title: '410 after an event',
   what: 'is followed by 410',
@@ -65,7 +65,7 @@ function eventPattern(name: PatternName, { title, what, fate }: EventFault): Pat
   }
 }
 
-/** A server that has forgotten its history rejects every watch that goes on from an old version, until there was a list. */
+/** A server that discarded its history rejects every watch from an old version, until there was a list. */
 class ForgottenHistory {
   readonly #event: SeamEvent
   #isForgotten = false

@@ -85,7 +85,7 @@ function failAt(failing: SeamRequest, { name, fate }: Failure, { world, fault, p
 
 function lostResponse(failing: SeamRequest): Fault {
   return {
-    label: `request ${failing.index} (${describeRequest(failing)}) is carried out and its response never arrives`,
+    label: `request ${failing.index} (${describeRequest(failing)}) is processed and its response never arrives`,
     shape: requestShape(failing, 'response lost'),
     mode: 'alone',
     disturb: ({ fault }) => ({

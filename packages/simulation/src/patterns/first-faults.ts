@@ -1,4 +1,4 @@
-/** The first of two faults. It only opens the way for the second and does not count by itself. */
+/** The first of two faults. It only prepares the second and does not count on its own. */
 import type { RunControl } from '../run/run-options.ts'
 import { DELIVER, type Disturbance, PASS, type SeamRequest } from '../world/disturbance.ts'
 import { describeRequest, isBookkeeping } from '../world/request-facts.ts'

@@ -19,10 +19,10 @@ interface Change {
   readonly act: (control: RunControl) => Promise<boolean>
 }
 
-/** The object that is written is labelled and edited, or what it is made from is. */
+/** The object that is written is labelled and edited, or what it is rendered from is. */
 export const foreignWrites: Pattern = {
   name: 'foreign-writes',
-  title: 'somebody else writes, too',
+  title: 'another client writes, too',
   coverage: 'exhaustive',
   async points(context) {
     const { world } = await context.undisturbed('alone')
@@ -43,14 +43,14 @@ interface Struck {
 
 function faultOf({ write, change: { what, act }, usual }: Struck): Fault {
   return {
-    label: `somebody changes ${what} just before request ${write.index} (${describeRequest(write)})`,
+    label: `another client changes ${what} just before request ${write.index} (${describeRequest(write)})`,
     shape: requestShape(write, what),
     mode: 'alone',
-    // What is changed and taken back may be noted with the time of its return.
+    // What is changed and reverted may be recorded with the time of the reversal.
     options: { comparesTimes: false },
     disturb: (control) => ({
       onRequest: async ({ index }) => {
-        if (index === write.index && (await act(control))) control.fault(`somebody changes ${what}`)
+        if (index === write.index && (await act(control))) control.fault(`another client changes ${what}`)
         return PASS
       },
       onStepEnd: async () => {

@@ -52,7 +52,7 @@ function arrivesLate(
       if (!isArmed || !isIts || event.type === 'BOOKMARK') return DELIVER
       isArmed = false
       fault(`${describeEvent(event)} arrives ${name}`, delayMs)
-      // A touch of what is declared makes the operator reconcile it once while the event is held back.
+      // A touch of what is declared makes the operator reconcile it once while the event is delayed.
       for (const target of isProvoked ? objectsOf(world, primary) : []) {
         world.foreign.mark(world, target).catch((error: unknown) => problem('foreign-write-lost', String(error)))
       }

@@ -6,7 +6,7 @@ import { describeRequest, isBookkeeping, LEASES } from '../world/request-facts.t
 import { type Pattern, pointOf } from './pattern.ts'
 import { requestShape } from './shapes.ts'
 
-/** Above the 15 s of a lease: whatever was on its way has outlived the leadership. */
+/** Above the 15 s of a lease: requests in flight have outlived the leadership. */
 const STUCK_MS = 20_000
 
 /** The leader cannot renew its lease from request i on, and request i itself is stuck, while a second instance waits. */
@@ -41,7 +41,7 @@ export function cutOffAt(stuck: SeamRequest, { world, fault, note, problem }: Ru
     onRequest: (request) => {
       if (request.index === stuck.index) {
         cutOff = request.instance
-        note(`instance ${cutOff} cannot reach its lease any more`)
+        note(`instance ${cutOff} cannot reach its lease anymore`)
         return { type: 'delay', delayMs: STUCK_MS }
       }
       if (request.resource === LEASES) {

@@ -1,4 +1,4 @@
-/** Someone deletes or edits by hand what the operator owns. */
+/** A user deletes or edits what the operator owns. */
 import type { Edit, PlainObject } from '../operator-under-test.ts'
 import { deleteAsSomebody, patchAsSomebody, read, type Target, targetOf } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
@@ -14,7 +14,7 @@ interface Change {
 /** Each owned object is deleted, or edited, after each step. */
 export const manualChanges: Pattern = {
   name: 'manual-changes',
-  title: 'somebody deletes or edits by hand',
+  title: 'a user deletes or edits manually',
   coverage: 'exhaustive',
   async points(context) {
     const { operator, scenario } = context
@@ -27,13 +27,13 @@ export const manualChanges: Pattern = {
         .flatMap(([id, object]) =>
           changesOf(operator.monkeyEdits ?? [], id, object).map(({ name, act }) =>
             pointOf(context, {
-              label: `after the step "${stepName}" somebody ${name} ${id}`,
+              label: `after the step "${stepName}" a user ${name} ${id}`,
               shape: { coarse: `${name} ${id.split(' ')[0]}`, fine: id },
               mode: 'alone',
               options: { extraCreates: 1, comparesTimes: false },
               disturb: ({ world: disturbed, fault }) => ({
                 onStepEnd: async (ended) => {
-                  if (ended === step && (await act(disturbed, targetOf(id)))) fault(`somebody ${name} ${id}`)
+                  if (ended === step && (await act(disturbed, targetOf(id)))) fault(`a user ${name} ${id}`)
                 },
               }),
             }),

@@ -1,4 +1,4 @@
-/** An object that belongs to someone else has the name of one that the operator wants to create. */
+/** An object of another owner has the name of one that the operator creates. */
 
 import { explanationProblems } from '../judge/explanation.ts'
 import type { OperatorUnderTest, PlainObject } from '../operator-under-test.ts'
@@ -12,7 +12,7 @@ import { type Fault, type Pattern, type PatternContext, pointOf } from './patter
 /** How long it stays in the way before the status is read: a few retries. */
 const IN_THE_WAY_MS = 120_000
 
-/** How the foreign object comes to be there. */
+/** How the foreign object is created. */
 type When = 'before the start' | 'just before it is created' | 'in its place later' | 'from the start to the end'
 
 const VARIANTS: readonly { readonly when: When; readonly owner: ForeignOwner; readonly hasLabels: boolean }[] = [
@@ -23,7 +23,7 @@ const VARIANTS: readonly { readonly when: When; readonly owner: ForeignOwner; re
   { when: 'from the start to the end', owner: 'nobody', hasLabels: true },
 ]
 
-/** Each object that the operator creates is there already, or comes in between, and belongs to someone else. */
+/** Each object that the operator creates exists already, or is created concurrently, and has another owner. */
 export const nameTaken: Pattern = {
   name: 'name-taken',
   title: 'a foreign object has the name',
@@ -36,7 +36,7 @@ export const nameTaken: Pattern = {
       const isDrawn = baseline.chosen.idOf(id) !== id
       const isDeclared = operator.crds.some(({ name }) => id.startsWith(`${name} `))
       if (step < 0 || isDrawn || isDeclared || isAdopted(operator, id)) return []
-      // Objects that a tool outside creates are not seen on their way, and nobody has to watch them afterwards.
+      // Objects that a tool outside creates are not observed, and need not be watched afterwards.
       const isRequested = world.log.requests.some((request) => isCreation(request.verb) && objectId(request) === id)
       return VARIANTS.filter(({ when }) => isRequested || when.startsWith('before') || when.startsWith('from')).map(
         (variant) => pointOf(context, faultOf(context, { id, object, step, ...variant })),
@@ -58,7 +58,7 @@ interface Taken {
 function faultOf({ operator, scenario }: PatternContext, taken: Taken): Fault {
   const { id, when, owner, hasLabels } = taken
   const [resource = ''] = id.split(' ')
-  const kind = `${owner === 'nobody' ? 'without an owner' : 'owned by someone else'}${hasLabels ? '' : ', without labels'}`
+  const kind = `${owner === 'nobody' ? 'without an owner' : 'with another owner'}${hasLabels ? '' : ', without labels'}`
   const isToTheEnd = when === 'from the start to the end'
   return {
     label: `${id} exists ${when}, ${kind}`,

@@ -16,7 +16,7 @@ export interface PointOutcome {
   readonly problems: readonly Problem[]
   readonly differences: readonly Difference[]
   readonly trace: readonly TraceEntry[]
-  /** False when the run took another way and never came to the point, or the fault found nothing to act on. */
+  /** False when the run never reached the point, or the fault found nothing to act on. */
   readonly tookEffect: boolean
   /** Proves that a replay is exact. */
   readonly traceHash: string
@@ -29,7 +29,7 @@ export interface PatternContext {
   readonly seed: number
   /** Points of a pattern that is sampled. */
   readonly budget: number
-  /** The undisturbed run in a mode; run once and remembered. */
+  /** The undisturbed run in a mode; run once and cached. */
   undisturbed(mode: Mode): Promise<ScenarioRun>
   /** An undisturbed run that differs in its seed and in its time. */
   withOtherSeed(): Promise<ScenarioRun>
@@ -60,7 +60,7 @@ export interface Fault {
   readonly shape: Shape
   readonly mode: Mode
   readonly disturb: (control: RunControl) => Disturbance
-  /** What else the run is told. @default nothing */
+  /** Further options of the run. @default nothing */
   readonly options?: Partial<ScenarioRunOptions>
 }
 
@@ -71,7 +71,7 @@ export function pointOf(context: PatternContext, { label, shape, mode, disturb, 
 
 /**
  * Whether all points of a pattern are run: `exhaustive`, every point of the scenario; `sampled`, a choice made at random;
- * `bounded`, the first so many of an order in which every beginning covers as much as possible.
+ * `bounded`, the first ones of an order in which every prefix covers as much as possible.
  */
 export type Coverage = 'exhaustive' | 'sampled' | 'bounded'
 

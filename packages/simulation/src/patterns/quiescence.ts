@@ -1,4 +1,4 @@
-/** Once all is as it should be, hours pass, and instances come and go, without a single write. */
+/** Once the state is as desired, hours and restarts pass without a single write. */
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 import type { RunControl } from '../run/run-options.ts'
 import type { Disturbance } from '../world/disturbance.ts'

@@ -11,7 +11,7 @@ import { StaleReads, viewFillingLists } from './stale-reads.ts'
 export interface Strike {
   /** Called when the first fault has struck. */
   begin?(): void
-  /** Asked from then on. */
+  /** Active from then on. */
   readonly disturbance: Disturbance
 }
 

@@ -1,4 +1,4 @@
-/** The shapes of points: what is asked or seen, and of which object. */
+/** The shapes of points: the request or event, and its object. */
 import type { SeamEvent, SeamRequest } from '../world/disturbance.ts'
 import type { Shape } from './pattern.ts'
 

@@ -1,4 +1,4 @@
-/** The operator is told to stop, wherever it is. */
+/** The operator gets the stop signal at any point. */
 
 import type { RunControl } from '../run/run-options.ts'
 import { DELIVER, type Disturbance, PASS } from '../world/disturbance.ts'
@@ -8,17 +8,17 @@ import { describeEvent } from '../world/seam.ts'
 import { type Mode, type Pattern, type Point, pointOf, type Shape } from './pattern.ts'
 import { eventShape, requestShape } from './shapes.ts'
 
-/** The stop signal comes at each step of the scheduler, and while nothing goes on. */
+/** The stop signal arrives at each step of the scheduler, and while idle. */
 export const shutdown: Pattern = {
   name: 'shutdown',
-  title: 'told to stop',
+  title: 'stopped by a signal',
   coverage: 'exhaustive',
   async points(context) {
     const mode: Mode = context.operator.hasElection ? 'elected' : 'alone'
     const { world } = await context.undisturbed(mode)
     const point = (label: string, shape: Shape, disturb: (control: RunControl) => Disturbance): Point =>
       pointOf(context, {
-        label: `told to stop ${label}`,
+        label: `stopped by a signal ${label}`,
         shape,
         mode,
         disturb: (control) => {
@@ -46,7 +46,7 @@ export const shutdown: Pattern = {
 }
 
 /**
- * All steps but repetitions of the heartbeat: between two things that have something to do with the operator's work,
+ * All steps but repetitions of the heartbeat: between two steps that concern the operator's work,
  * one renewal of the lease is like the other, and one timer like the other. The first of each stands for all.
  */
 export function distinctSteps(steps: readonly SchedulerStep[]): readonly SchedulerStep[] {

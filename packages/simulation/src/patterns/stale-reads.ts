@@ -5,9 +5,9 @@ import type { World } from '../world/world.ts'
 
 /** Options of {@link StaleReads}. */
 export interface StaleReadsOptions {
-  /** What is shown as it was. */
+  /** What is shown at that version. */
   readonly resource: string
-  /** Lists from which the operator goes on to watch, by selection: see {@link viewFillingLists}. */
+  /** Lists from which the operator continues to watch, by selection: see {@link viewFillingLists}. */
   readonly filling: ReadonlySet<string>
   readonly lastsMs: number
   /** Called once the operator has read something that is old. */
@@ -18,10 +18,10 @@ export interface StaleReadsOptions {
  * Serves reads from the past.
  *
  * *Watches* that begin with the current state, and lists that accept any age, show the old view, as a server that has
- * fallen behind does. The same goes for *lists that fill a view*, from whose version a watch goes on: what a cache holds
- * may be old at any time, however it was filled. Any *other list* is answered once and acted on: it may be old only as
- * long as nothing newer was read before it, as if the process had stood still between the two. Reads of a *single
- * object* are always current: that is how an operator makes sure.
+ * fallen behind does. The same goes for *lists that fill a view*, from whose version a watch continues: what a cache
+ * contains may be old at any time, however it was filled. Any *other list* is read once and acted on: it may be old
+ * only as long as nothing newer was read before it, as if the process had stood still between the two. Reads of a
+ * *single object* are always current: that is how an operator makes sure.
  */
 export class StaleReads {
   readonly #world: World
@@ -89,7 +89,7 @@ export class StaleReads {
   }
 }
 
-/** Selections that an operator lists and goes on to watch from there. */
+/** Selections that an operator lists and continues to watch from there. */
 export function viewFillingLists(requests: readonly SeamRequest[]): ReadonlySet<string> {
   const listed = new Set<string>()
   const filling = new Set<string>()

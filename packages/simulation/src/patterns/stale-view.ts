@@ -13,7 +13,7 @@ const FROZEN_MS = 20_000
 const NEXT_EVENTS = 2
 
 /**
- * Two forms: the operator starts again at event m and sees one kind as it was at event k; or it goes on running while
+ * Two forms: the operator starts again at event m and sees one kind as it was at event k; or it keeps running while
  * its view of one kind stands still.
  */
 export const staleView: Pattern = {

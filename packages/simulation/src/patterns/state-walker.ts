@@ -15,7 +15,7 @@ interface Straight {
   readonly baseline: ScenarioRun['baseline']
   /** The server did not accept the state: a rule that the schema cannot say. */
   readonly isRejected: boolean
-  /** It cannot be carried out, and the status or an event says so. */
+  /** It cannot be applied, and the status or an event reports it. */
   readonly isExplained: boolean
 }
 
@@ -65,14 +65,14 @@ export class StateWalker {
 
   /**
    * The same for a last state that the schema accepts and that may still be impossible, such as an empty name: then the
-   * operator has to say so, and there has to be a way back to the first one.
+   * operator must report it, and there must be a way back to the first one.
    */
   async walkOrExplain(states: readonly PlainObject[]): Promise<PointOutcome> {
     const { isRejected, isExplained } = await this.#goStraight(states.at(-1) ?? {})
     return !isRejected && isExplained ? this.walk([...states, states[0] ?? {}]) : this.walk(states)
   }
 
-  /** Whether two states lead to the same objects; `undefined` when one of them cannot be carried out. */
+  /** Whether two states lead to the same objects; `undefined` when one of them cannot be applied. */
   async haveSameEffect(one: PlainObject, other: PlainObject): Promise<boolean | undefined> {
     const [first, second] = [await this.#goStraight(one), await this.#goStraight(other)]
     if ([first, second].some(({ isRejected, outcome }) => isRejected || outcome.problems.length > 0)) return undefined
@@ -91,7 +91,7 @@ export class StateWalker {
     return `${crd?.name} ${namespace === undefined ? '' : `${namespace}/`}${this.#key.name}`
   }
 
-  /** Remembered: every part of a full state that is taken away starts from the same full state. */
+  /** Cached: every part of a full state that is removed starts from the same full state. */
   #goStraight(spec: PlainObject): Promise<Straight> {
     const key = JSON.stringify(spec)
     let known = this.#straight.get(key)
@@ -105,7 +105,7 @@ export class StateWalker {
         isExplained:
           run.problems.every(({ kind }) => IMPOSSIBLE.has(kind)) && explains(run.world, this.#context.operator),
       }))
-      // Other states than the full one are rarely asked for twice.
+      // Other states than the full one are rarely needed twice.
       if (this.#straight.size < MAX_REMEMBERED) this.#straight.set(key, known)
     }
     return known
@@ -135,7 +135,7 @@ export class StateWalker {
   }
 }
 
-/** How a state that cannot be carried out shows. */
+/** How a state that cannot be applied is reported. */
 const IMPOSSIBLE: ReadonlySet<ProblemKind> = new Set([
   'reconcile-error',
   'rejected-request',

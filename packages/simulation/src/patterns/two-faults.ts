@@ -10,7 +10,7 @@ import { requestShape } from './shapes.ts'
  * A crash, a lost lease or a failed write, followed by another crash, an old view, a failed request or a late event.
  *
  * Points come in the order of a covering design: of each combination of kinds in turn, and within one so that every
- * first fault and every second fault is met before any of them twice. A bound takes the first so many.
+ * first fault and every second fault occurs before any of them occurs twice. A limit takes the first ones.
  */
 export const twoFaults: Pattern = {
   name: 'two-faults',
@@ -44,7 +44,7 @@ function pairPoint(context: PatternContext, first: FirstFault, second: SecondFau
     label: `${first.label}; then ${second.label}`,
     shape: { coarse: `${first.kind} + ${second.kind}`, fine: `${first.shape} + ${second.shape}` },
     mode: first.mode,
-    // What was done before the second fault may be noted with the time of either.
+    // What was done before the second fault may be recorded with the time of either.
     options: { extraDeletes: 2, comparesTimes: false, ...(first.kind === 'lost-leadership' && { mayFail: true }) },
     disturb: (control) => bothIn(control, first, second),
   })

@@ -8,7 +8,7 @@ import { runScenario } from '../run/scenario-run.ts'
 import { type Mode, outcomeOf, type Pattern, type PatternContext, type Point, type PointOutcome } from './pattern.ts'
 
 /**
- * The scenario without a fault, in each of the ways in which it is run for comparison; and once more with a rest after
+ * The scenario without a fault, in each of the ways in which it is run for comparison; and again with a rest after
  * every step, until everything declared is deleted.
  */
 export const undisturbed: Pattern = {

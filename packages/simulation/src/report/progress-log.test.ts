@@ -36,7 +36,7 @@ describe('progress', () => {
     ])
   })
 
-  it('shows that a long run goes on', () => {
+  it('shows that a long run is in progress', () => {
     const { log, written, clock } = logTo(false)
     log.tick()
     log.update('webapp', at(0))
@@ -47,7 +47,7 @@ describe('progress', () => {
     expect(written.slice(1)).toEqual(['webapp crash-after-write: 0 of 3, 0 of 8 in all, 11.0 s\n'])
   })
 
-  it('is one line that changes on a terminal, and is gone at the end', () => {
+  it('is one line that changes on a terminal, and is removed at the end', () => {
     const { log, written, clock } = logTo(true)
     log.update('webapp', at(0))
     clock.ms = 1_500

@@ -1,7 +1,7 @@
-/** Tells how far an exploration is: one live line on a terminal, a line now and then elsewhere. */
+/** Reports the progress of an exploration: one live line on a terminal, periodic lines elsewhere. */
 import type { Progress } from '../explore.ts'
 
-/** Between two lines about the same pattern where nobody watches. */
+/** Between two lines about the same pattern without a terminal. */
 const QUIET_MS = 10_000
 
 /** Options of {@link ProgressLog}. */

@@ -1,4 +1,4 @@
-/** Puts a report together from outcomes, in whatever order they come. */
+/** Assembles a report from outcomes in any order. */
 import { countShapes } from '../choose-points.ts'
 import type { Divergence, ExplorationReport, PatternReport, Progress } from '../explore.ts'
 import type { ExplorationSubject, PointTask } from '../explore-with.ts'

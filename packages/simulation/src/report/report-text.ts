@@ -44,7 +44,7 @@ export function reportTable(reports: readonly ExplorationReport[]): string {
   return table.map(line).join('\n')
 }
 
-/** The points whose fault did not take effect: they count for nothing. Empty when there is none. */
+/** The points whose fault did not take effect: they do not count. Empty when there is none. */
 export function missedText(reports: readonly ExplorationReport[]): string {
   const lines = reports.flatMap(({ operator, patterns }) =>
     patterns.flatMap(({ pattern, missedPoints }) => {
@@ -76,7 +76,7 @@ export function summaryLine(reports: readonly ExplorationReport[], durationMs: n
 export interface ReplayOptions {
   /** As the exploration had it: it decides which points a sampled pattern has. @default 24 */
   readonly budget?: number
-  /** The module of an operator that is not found by itself. */
+  /** The module of an operator that is not found automatically. */
   readonly module?: string
 }
 

@@ -1,4 +1,4 @@
-/** What the undisturbed run is remembered by: what every other run has to agree with. */
+/** The result of the undisturbed run, with which every other run must agree. */
 import { ChosenValues } from '../compare/chosen-values.ts'
 import type { Snapshot } from '../compare/snapshot.ts'
 import { type Problem, problem } from '../judge/problem.ts'
@@ -7,11 +7,11 @@ import type { World } from '../world/world.ts'
 
 /** The undisturbed run, without its world. */
 export interface Baseline {
-  /** One per step, of everything in the cluster and outside, after all came to rest. */
+  /** One per step, of everything in the cluster and outside, after the state settled. */
   readonly snapshots: readonly Snapshot[]
   /** What the operator wrote, and what users declare. */
   readonly resources: ReadonlySet<string>
-  /** How long each step took until all was quiet, in virtual milliseconds. */
+  /** How long each step took until nothing was written, in virtual milliseconds. */
   readonly durationsMs: readonly number[]
   readonly creates: ReadonlyMap<string, number>
   readonly deletes: ReadonlyMap<string, number>
@@ -20,7 +20,7 @@ export interface Baseline {
   readonly chosen: ChosenValues
 }
 
-/** What the cluster's own controllers make under random names, or touch for ever. */
+/** What the cluster's own controllers create under random names, or update forever. */
 export const VOLATILE: ReadonlySet<string> = new Set([
   'pods',
   'replicasets.apps',

@@ -61,7 +61,7 @@ export class Comparison {
     })
   }
 
-  /** Undisturbed everything is remembered: another run may write what this one does not. */
+  /** In an undisturbed run everything is recorded: another run may write what this one does not. */
   #resources(): ReadonlySet<string> {
     const { expected } = this.#options
     if (expected === undefined) return everythingLasting(this.#world.cluster)

@@ -50,13 +50,13 @@ export class Rest {
     }
   }
 
-  /** @param expectedErrors errors that reconciles may go on to end with */
+  /** @param expectedErrors errors that reconciles may end with */
   problems(expectedErrors: readonly RegExp[]): readonly Problem[] {
     const requests = this.#world.log.requestsAtRest.slice(this.#requestsBefore)
     const reconciles = this.#reconciles().slice(this.#reconcilesBefore)
     const failed = reconciles.filter(({ outcome }) => FAILED_OUTCOMES.has(outcome))
     const unexpected = failed.filter(({ error = '' }) => !expectedErrors.some((pattern) => pattern.test(error)))
-    // What a reconcile that is expected to fail tries in vain again and again counts only when it has an effect.
+    // Requests of a reconcile that is expected to fail count only if they have an effect.
     const isTrying = failed.length > unexpected.length
     const writes = (isTrying ? this.#committed() : requests.filter(({ isWrite }) => isWrite)).filter(
       (request) => !this.#isLastEvent(request),
@@ -77,7 +77,7 @@ export class Rest {
     return found.map((message) => problem('activity-at-rest', message))
   }
 
-  /** An instance that ends writes the events that it still holds; an event changes nothing that others see. */
+  /** An instance that exits writes its remaining events; an event has no effect on others. */
   #isLastEvent({ resource, instance }: SeamRequest): boolean {
     const writer = this.#world.instances.find(({ number }) => number === instance)
     return EVENTS.has(resource) && writer?.end !== undefined

@@ -16,20 +16,20 @@ export interface RunControl {
   /** Sends the stop signal to the instance; another one starts when it has ended. */
   stop(instance: number): void
   /**
-   * Notes in the trace that the fault takes effect. A rest begins only after `lastsMs`: until then something may still
-   * be on its way.
+   * Records in the trace that the fault takes effect. A rest begins only after `lastsMs`: until then something may still
+   * be in flight.
    */
   fault(text: string, lastsMs?: number): void
   /** Notes something in the trace that prepares the fault, or ends it. */
   note(text: string): void
-  /** Notes that something is wrong which the end state alone would not show. */
+  /** Records a problem that the end state would not show. */
   problem(kind: Problem['kind'], message: string): void
 }
 
 /** Options of `runScenario`. */
 export interface ScenarioRunOptions {
   readonly seed: number
-  /** What the run must agree with; without it the run is an undisturbed one, and judged by itself. */
+  /** What the run must agree with; without it the run is an undisturbed one, and checked on its own. */
   readonly expected?: Baseline
   readonly disturb?: (control: RunControl) => Disturbance
   /** Instances compete for a lease. @default false */
@@ -38,7 +38,7 @@ export interface ScenarioRunOptions {
   readonly replicas?: number
   /** How long nothing may be written after a step to rest on. @default ten minutes */
   readonly restMs?: number
-  /** Rest after every step, not only after those that ask for it. @default false */
+  /** Rest after every step, not only after those that request it. @default false */
   readonly restsAlways?: boolean
   /** Whether there is any rest. @default true */
   readonly rests?: boolean
@@ -52,7 +52,7 @@ export interface ScenarioRunOptions {
   readonly countsWrites?: boolean
   /** Whether instances may end by themselves, as one that lost its lease does. @default false */
   readonly mayFail?: boolean
-  /** The first step after which the state must agree; before, things are on their way. @default 0 */
+  /** The first step after which the state must agree; before that, changes are in progress. @default 0 */
   readonly comparesFrom?: number
   /** Whether times are compared by the step in which they lie, or not at all. @default true */
   readonly comparesTimes?: boolean

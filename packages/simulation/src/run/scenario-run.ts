@@ -1,4 +1,4 @@
-/** One run of a scenario in a world of its own: undisturbed to learn what is right, or disturbed to compare with it. */
+/** One run of a scenario in its own world: undisturbed to learn the expected state, or disturbed to compare with it. */
 import { setImmediate } from 'node:timers/promises'
 import { SimulatedTimeError } from '@reeve/runtime/testing'
 import type { Difference } from '../compare/difference.ts'
@@ -36,7 +36,7 @@ export async function runScenario(
   }
 }
 
-/** Turns of the event loop that an act may take before time passes: everything happens in this process. */
+/** Event loop turns that an act may take before time passes: everything happens in this process. */
 const TURNS_OF_AN_ACT = 20
 
 class Run {
@@ -132,20 +132,20 @@ class Run {
     }
   }
 
-  /** Lets a user act. Time passes only when the act waits for it. */
+  /** Runs an action of a user. Time passes only when the act waits for it. */
   async #act(action: (user: World['user']) => Promise<unknown> | undefined): Promise<void> {
     const { clock, user } = this.#world
     let isOver = false
     const acting = Promise.resolve(this.#world.asUser(() => action(user))).finally(() => {
       isOver = true
     })
-    // Awaited below; until then a failure is nobody's to handle.
+    // Awaited below; until then a failure must not be unhandled.
     acting.catch(() => undefined)
     for (let turn = 0; turn < TURNS_OF_AN_ACT && !isOver; turn++) await setImmediate()
     await (isOver ? acting : clock.runToCompletion(acting))
   }
 
-  /** Lets a user do a step; false when it fails, as when an object should be gone and is not. */
+  /** Runs a step; false when it fails, as when an object should be deleted and is not. */
   async #perform(step: Step): Promise<boolean> {
     try {
       await this.#act((user) => (step === deleteAll ? this.#deleteDeclared() : step.act(user)))
@@ -175,14 +175,14 @@ class Run {
     }
   }
 
-  /** A fault that goes on is no rest. */
+  /** There is no rest during a fault. */
   async #outlastFault(index: number): Promise<boolean> {
     const leftMs = this.#faultEndsMs - this.#world.elapsedMs
     if (leftMs <= 0) return true
     return (await this.#pass(leftMs)) && this.#settle(index, 'after the fault ended')
   }
 
-  /** Lets time pass; false when the run will never end. */
+  /** Advances the clock; false when the run will never end. */
   async #pass(ms: number): Promise<boolean> {
     let excess: string | undefined
     try {
@@ -207,7 +207,7 @@ class Run {
     this.#world.record(0, 'fault', text)
   }
 
-  /** True when the state is as it should be and stays so. */
+  /** True when the state is as expected and stays so. */
   #settle(index: number, when: string): Promise<boolean> {
     const { expected, comparesFrom = 0 } = this.#options
     const snapshot = expected?.snapshots[index]
@@ -237,12 +237,12 @@ class Run {
             'state-differs',
             `the disturbed and the undisturbed run still differ ${late}: one of the two is wrong`,
           )
-        : problem('not-settled', `the state does not come to rest within ${late}`),
+        : problem('not-settled', `the state does not settle within ${late}`),
     )
     return false
   }
 
-  /** The undisturbed run: waits until nothing is written for a while, and remembers how things are. */
+  /** The undisturbed run: waits until nothing is written for a while, and records the state. */
   async #becomeQuiet(index: number, when: string): Promise<boolean> {
     const { quietMs, lookMs, patienceMs } = EXPLORATION_DEFAULTS
     this.#lastWriteMs = this.#world.elapsedMs
@@ -261,7 +261,7 @@ class Run {
 
   #isRest(step: Step, index: number): boolean {
     if (this.#options.rests === false) return false
-    // An operator that cannot reach its goal may go on trying.
+    // An operator that cannot reach its goal may keep trying.
     const restsAlways = (this.#options.restsAlways ?? false) && (step.goal ?? 'settled') === 'settled'
     return restsAlways || (step.rest ?? false) || index >= this.#scenario.steps.length - 1
   }
@@ -284,5 +284,5 @@ class Run {
   }
 }
 
-/** Stands for the deletion of whatever is declared by then. */
+/** Stands for the deletion of everything declared by then. */
 const deleteAll: Step = { name: 'delete everything that is declared', act: () => Promise.resolve() }

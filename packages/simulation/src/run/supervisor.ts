@@ -43,11 +43,11 @@ export class Supervisor {
     this.#restart()
   }
 
-  /** Tells an instance to stop; another one starts when it has. */
+  /** Sends the stop signal to an instance; another one starts when it has. */
   stop(number: number): void {
     const instance = this.#world.instances[number - 1]
     if (instance === undefined || instance.isKilled || instance.isStopping || instance.end !== undefined) return
-    this.#options.onFault(`instance ${number} is told to stop`, true)
+    this.#options.onFault(`instance ${number} gets the stop signal`, true)
     instance.stop()
     const { stopMs } = EXPLORATION_DEFAULTS
     this.#world.clock.schedule(stopMs, () => {
@@ -69,7 +69,7 @@ export class Supervisor {
         this.#problem(`the operator failed ${this.#failures} times`)
         return
       }
-    } else if (!instance.isStopping) this.#problem(`instance ${number} ended without being told to`)
+    } else if (!instance.isStopping) this.#problem(`instance ${number} exited without a stop signal`)
     else if (this.#world.leaseHolder === instance.identity)
       this.#problem(`instance ${number} ended without releasing its lease`)
     this.#restart()

@@ -76,7 +76,7 @@ describe('removablePaths', () => {
     ])
   })
 
-  it('without leaves the rest as it is', () => {
+  it('without keeps the rest', () => {
     expect(without(full, ['limits', 'cpu'])).toEqual({ ...full, limits: { memory: '1Gi' } })
     expect(without(full, ['env', 0])).toEqual({ ...full, env: [] })
     expect(full.limits.cpu).toBe(1)

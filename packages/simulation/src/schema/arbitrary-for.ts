@@ -15,7 +15,7 @@ const MAX_DEPTH = 8
  * fc.assert(fc.property(arbitraryFor(schema), (value) => validate(schema, value).length === 0))
  */
 export function arbitraryFor(schema: StructuralSchema): fc.Arbitrary<unknown> {
-  // The parts are built to fit; the check is for combinations (anyOf, not) that parts cannot know.
+  // The parts are built to match; the check is for combinations (anyOf, not) that parts cannot know.
   return build(schema, 0).filter((value) => validate(schema, value).length === 0)
 }
 

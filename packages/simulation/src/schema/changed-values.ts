@@ -1,4 +1,4 @@
-/** Values made from another one: with a part left out, changed or emptied. */
+/** Values derived from another one: with a part left out, changed or emptied. */
 import { type StructuralSchema, validate } from '@reeve/crd'
 import fc from 'fast-check'
 import { arbitraryFor } from './arbitrary-for.ts'

@@ -1,4 +1,4 @@
-/** Cuts a schema down to the fields that matter, so that values can be made from it. */
+/** Reduces a schema to the fields that matter, so that values can be generated from it. */
 import type { StructuralSchema } from '@reeve/crd'
 
 /**

@@ -26,7 +26,7 @@ export interface ClaimedClientOptions {
   readonly userAgent: string
 }
 
-/** Every write is noted in the ledger as the actor's. */
+/** Every write is recorded in the ledger as the actor's. */
 export function claimedClient({ cluster, clock, ledger, actor, userAgent }: ClaimedClientOptions): KubeClient {
   const transport: Transport = {
     send: async (request) => {

@@ -1,4 +1,4 @@
-/** Metrics that a pattern can read: what an operator would show to whoever scrapes it. */
+/** Metrics that a pattern can read: what a scrape of an operator would show. */
 import type { Counter, Gauge, Histogram, Labels, MetricsRegistry } from '@reeve/runtime/metrics'
 
 /** Keeps the last value of every counter and gauge. */
@@ -7,7 +7,7 @@ export class CountingMetrics implements MetricsRegistry {
   readonly #values = new Map<string, number>()
   readonly #declared = new Set<string>()
 
-  /** Whether anybody declared a metric of this name. */
+  /** Whether a metric of this name was declared. */
   has(name: string): boolean {
     return this.#declared.has(name)
   }

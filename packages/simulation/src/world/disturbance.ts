@@ -1,4 +1,4 @@
-/** What may happen to a request, a response or an event on its way: the vocabulary of all patterns. */
+/** What may happen to a request, a response or an event in transit: the vocabulary of all patterns. */
 import type { RequestFacts } from './request-facts.ts'
 
 /** A request as it passes the seam. */
@@ -73,14 +73,14 @@ export type EventFate =
   | { readonly type: 'deliver' }
   /** This event and all after it on the same stream arrive later, in order. */
   | { readonly type: 'delay'; readonly delayMs: number }
-  /** It arrives, then the server says that it no longer remembers (410). */
+  /** It arrives, then the server responds with 410. */
   | { readonly type: 'expire' }
-  /** It and whatever follows within `stallMs` is lost, then comes the 410: a relist shows only how it ended. */
+  /** It and everything within `stallMs` is lost, followed by a 410: a relist shows only the result. */
   | { readonly type: 'stall-and-expire'; readonly stallMs: number }
-  /** It is lost and the stream stays open without a word. */
+  /** It is lost and the stream stays open silently. */
   | { readonly type: 'silence' }
 
-/** Faults of one run. Every method may act on the world before it returns; what is absent leaves things alone. */
+/** Faults of one run. Every method may act on the world before it returns; absent methods have no effect. */
 export interface Disturbance {
   /** After users have prepared the cluster, before the operator is started for the first time. */
   onStart?(): Promise<void>
@@ -93,11 +93,11 @@ export interface Disturbance {
   onCalling?(call: SeamCall): void
   /** After it responded. */
   onCalled?(call: SeamCall): void
-  /** Before what waits for the timer goes on. */
+  /** Before the code that waits for the timer continues. */
   onTimer?(timer: SeamTimer): void
   /** After the user has acted in a step, before its end is waited for. */
   onActed?(step: number): Promise<void>
-  /** After a step of the scenario has come to rest, before the end state is compared. */
+  /** After a step of the scenario has settled, before the end state is compared. */
   onStepEnd?(step: number): Promise<void>
 }
 

@@ -15,7 +15,7 @@ describe('paths into objects', () => {
     expect(at({ spec: 'text' }, ['spec', 'replicas'])).toBeUndefined()
   })
 
-  it('withValue replaces, adds and takes away without touching the original', () => {
+  it('withValue replaces, adds and removes without touching the original', () => {
     const object = { spec: { replicas: 3 } }
     expect(withValue(object, ['spec', 'replicas'], 4)).toEqual({ spec: { replicas: 4 } })
     expect(withValue(object, ['spec', 'paused'], true)).toEqual({ spec: { replicas: 3, paused: true } })

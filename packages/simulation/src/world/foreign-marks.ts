@@ -14,11 +14,11 @@ interface Mark {
   readonly hasCondition: boolean
 }
 
-/** The changes that someone else made in one run. */
+/** The changes that another client made in one run. */
 export class ForeignMarks {
   readonly #marks: Mark[] = []
 
-  /** A label and an annotation, and `edit` where there is one. False when the object does not exist. */
+  /** A label and an annotation, and `edit` if given. False when the object does not exist. */
   async mark(world: World, target: Target, edit: PlainObject = {}): Promise<boolean> {
     const live = read(world, target)
     if (live === undefined) return false
@@ -42,7 +42,7 @@ export class ForeignMarks {
     this.#marks.push({ target, uid: live.metadata.uid, fields: [], hasCondition })
   }
 
-  /** What of it is gone although the object still is the same. */
+  /** Which of them are lost although the object is still the same. */
   lost(world: World): readonly string[] {
     return this.#marks.flatMap(({ target, uid, fields, hasCondition }) => {
       const live = read(world, target)
@@ -55,7 +55,7 @@ export class ForeignMarks {
         ...fields
           .filter(({ path, after }) => !isDeepStrictEqual(at(live, path), after))
           .map(({ path }) => path.join('.')),
-      ].map((what) => `what somebody else wrote is gone from ${target.resource} ${target.name}: ${what}`)
+      ].map((what) => `a write of another client is lost in ${target.resource} ${target.name}: ${what}`)
     })
   }
 
@@ -90,7 +90,7 @@ export function at(value: unknown, [first, ...rest]: readonly string[]): unknown
   return isRecord(value) ? at(value[first], rest) : undefined
 }
 
-/** `object` with another value at a path; `undefined` takes the field away. */
+/** `object` with another value at a path; `undefined` removes the field. */
 export function withValue(object: PlainObject, [first, ...rest]: readonly string[], value: unknown): PlainObject {
   if (first === undefined) return object
   const { [first]: inner, ...others } = object

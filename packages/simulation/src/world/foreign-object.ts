@@ -1,14 +1,14 @@
-/** An object of someone else under a name that the operator wants. */
+/** An object of another owner with a name that the operator needs. */
 import type { KubeObject } from '@reeve/kube'
 import { ALLOCATED } from '../compare/snapshot.ts'
 import type { PlainObject } from '../operator-under-test.ts'
 import { deleteAsSomebody, read, type Target, targetOf } from './targets.ts'
 import type { World } from './world.ts'
 
-/** Whom it belongs to. */
+/** Its owner. */
 export type ForeignOwner = 'nobody' | 'someone else'
 
-/** What it looks like. */
+/** Its content. */
 export interface ForeignObjectOptions {
   /** `configmaps default/shop`. */
   readonly id: string
@@ -56,7 +56,7 @@ export class ForeignObject {
         ...(owners.length > 0 && { ownerReferences: owners }),
       }
       const create = (body: PlainObject) =>
-        // Everything that identifies it is there; the rest is as the server returned it.
+        // It has all identifying fields; the rest is as the server returned it.
         foreigner.create(resource, { ...body, metadata: own } as unknown as KubeObject)
       // Other content shows whether it is overwritten; where the server insists on a format, the same content has to do.
       const created = await create(withOtherData(content)).catch(() => create(content))

@@ -1,4 +1,4 @@
-/** The clock of one instance of an operator: when the instance is killed, none of its timers fires any more. */
+/** The clock of one instance of an operator: when the instance is killed, none of its timers fires anymore. */
 import { setImmediate } from 'node:timers/promises'
 import type { Clock, Timer } from '@reeve/kube'
 
@@ -10,7 +10,7 @@ interface PendingTimer extends Timer {
 /** What is left of a dead instance ends with its deadlines; more timers than this are a loop that never ends. */
 const MAX_LAST_TIMERS = 1_000
 
-/** A clock that can be stopped for good while the world's clock goes on. */
+/** A clock that can be stopped while the world's clock continues. */
 export class InstanceClock implements Clock {
   readonly #clock: Clock
   readonly #onTimer: () => void
@@ -21,7 +21,7 @@ export class InstanceClock implements Clock {
 
   /**
    * @param onTimer called before a timer's action
-   * @param enter runs an action in the context of the instance: whoever moves the clock has another one
+   * @param enter runs an action in the context of the instance: the code that moves the clock has another one
    */
   constructor(
     clock: Clock,
@@ -64,7 +64,7 @@ export class InstanceClock implements Clock {
   }
 
   /**
-   * Lets all that waits on a stopped clock run out, one timer after the other, so that nothing waits any more. Only for
+   * Fires all timers of a stopped clock, one after the other, so that nothing waits anymore. Only for
    * an instance that can no longer act.
    */
   async runOut(): Promise<void> {

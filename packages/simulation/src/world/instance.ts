@@ -21,7 +21,7 @@ export interface InstanceOptions {
   readonly number: number
   readonly seed: number
   readonly leaderElection: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'> | undefined
-  /** Makes the way out of this instance; `killed` aborts when nothing of it arrives any more. */
+  /** Creates the transport of this instance; `killed` aborts when its requests no longer arrive. */
   readonly outside: (killed: AbortSignal) => Pick<Place, 'outside' | 'world' | 'call'>
   readonly onTimer: () => void
   readonly onEnd: (instance: RunningInstance, end: InstanceEnd) => void
@@ -47,7 +47,7 @@ export class RunningInstance {
     this.number = number
     this.identity = `${operator.name}-${number}`
     this.#seam = new Seam(options.seam, number)
-    // A stream of its own: what one instance draws must not shift what the others or the cluster draw.
+    // Its own stream: what one instance draws must not shift what the others or the cluster draw.
     const random = seededRandom(seed * 1_000 + number)
     const clock = new InstanceClock(options.seam.clock, options.onTimer, (action) => this.#enter(action, options))
     this.#clock = clock
@@ -74,7 +74,7 @@ export class RunningInstance {
     )
   }
 
-  /** How it ended; `undefined` while it runs, and for ever when it was killed. */
+  /** How it ended; `undefined` while it runs, and if it was killed. */
   get end(): InstanceEnd | undefined {
     return this.#end
   }
@@ -98,12 +98,12 @@ export class RunningInstance {
     return this.#running?.cacheHealth?.()
   }
 
-  /** Whether it was told to stop. */
+  /** Whether it got the stop signal. */
   get isStopping(): boolean {
     return this.#stop.signal.aborted
   }
 
-  /** As SIGKILL or a lost node: no timer fires, no request arrives, nothing comes back. */
+  /** As SIGKILL or a lost node: no timer fires, no request arrives, no response is delivered. */
   kill(): void {
     withAmbient(this.#source, () => this.#seam.kill())
     this.#clock.stop()
@@ -111,7 +111,7 @@ export class RunningInstance {
 
   /**
    * Kills it if it still runs, and ends everything in it that still waits. Node keeps a signal made by
-   * `AbortSignal.any` alive until it aborts, and with it everything that listens: a dead instance that waited for ever
+   * `AbortSignal.any` alive until it aborts, and with it everything that listens: a dead instance that waited forever
    * would keep its whole world in memory.
    */
   async bury(): Promise<void> {
@@ -125,17 +125,17 @@ export class RunningInstance {
 
   /** As SIGTERM. */
   stop(): void {
-    withAmbient(this.#source, () => this.#stop.abort(new Error('told to stop')))
+    withAmbient(this.#source, () => this.#stop.abort(new Error('stopped')))
   }
 
-  /** In a promise, so that an operator that throws at once ends like one that fails later. */
+  /** In a promise, so that an operator that throws synchronously ends like one that fails later. */
   async #run(start: () => OperatorInstance): Promise<void> {
     await undefined
     this.#running = start()
     await this.#running.run(this.#stop.signal)
   }
 
-  /** What a timer throws is caught by nobody: it ends the process. */
+  /** An error in a timer is uncaught: it ends the process. */
   #enter(action: () => void, options: InstanceOptions): void {
     try {
       withAmbient(this.#source, action)

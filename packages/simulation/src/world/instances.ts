@@ -7,7 +7,7 @@ import { type InstanceEnd, type InstanceOptions, RunningInstance } from './insta
 import { LEASES } from './request-facts.ts'
 import type { SeamContext } from './seam.ts'
 
-/** The lease that instances compete for when a pattern asks for an election. */
+/** The lease that instances compete for when a pattern needs an election. */
 const LEASE = { namespace: 'default', name: 'operator-under-test' }
 
 /** What all instances of a world share. */
@@ -26,7 +26,7 @@ export class Instances {
   readonly all: RunningInstance[] = []
   readonly #options: InstancesOptions
   readonly #onReconcile = (record: unknown) => {
-    // Whoever reconciles does it in the context of its instance.
+    // Reconciles run in the context of their instance.
     for (const instance of this.all) instance.noteReconcile(ambientSource(), record as ReconcileRecord)
   }
 

@@ -6,8 +6,8 @@ import { changedEntries, type FieldChange } from '../compare/difference.ts'
 import type { PlainObject } from '../operator-under-test.ts'
 import { isBookkeeping, type RequestFacts } from './request-facts.ts'
 
-/** Who acts on the cluster. Controllers of the cluster are whoever nobody else is. */
-export type Actor = 'operator' | 'user' | 'somebody-else' | 'cluster'
+/** Who acts on the cluster. All other writes are of the cluster's controllers. */
+export type Actor = 'operator' | 'user' | 'another-client' | 'cluster'
 
 /** One object in one incarnation. */
 export interface LedgerEntry {
@@ -44,11 +44,11 @@ interface Metadata {
   readonly deletionTimestamp?: string
 }
 
-/** Fields that every write changes, or the server alone. */
+/** Fields that every write changes, or only the server. */
 const OF_THE_SERVER =
   /^metadata\.(managedFields|resourceVersion|generation|uid|creationTimestamp|deletionTimestamp|deletionGracePeriodSeconds)\b/
 
-/** Events that wait to be claimed: a response follows its event at once. */
+/** Events that wait to be claimed: a response follows its event immediately. */
 const MAX_UNCLAIMED = 1_000
 
 /** The first value of a field that the operator changed, and the one it wrote last. */
@@ -58,7 +58,7 @@ interface Touched {
 }
 
 /**
- * Follows every write of a run. A write is known by the resourceVersion in its response; what nobody claims was done by
+ * Follows every write of a run. A write is known by the resourceVersion in its response; unclaimed writes were made by
  * a controller of the cluster.
  */
 export class Ledger {
@@ -100,12 +100,12 @@ export class Ledger {
     return this.#effects
   }
 
-  /** Objects that the operator created, by id, each as it was at first. */
+  /** Objects that the operator created, by id, each in its first state. */
   get created(): ReadonlyMap<string, PlainObject> {
     return this.#created
   }
 
-  /** What is known of an object, also of one that is gone. */
+  /** What is known about an object, also about a deleted one. */
   entry(uid: string): LedgerEntry | undefined {
     return this.#entries.get(uid)
   }
@@ -114,7 +114,7 @@ export class Ledger {
     return this.#alive.has(uid)
   }
 
-  /** What the operator did to objects of others, in order. */
+  /** What the operator did to objects of other owners, in order. */
   get foreignChanges(): readonly ForeignChange[] {
     return this.#foreign
   }
@@ -126,7 +126,7 @@ export class Ledger {
       .filter(({ creator, createdMs }) => creator === 'operator' && createdMs > sinceMs)
   }
 
-  /** Fields of living objects of others that still have the value that the operator gave them. */
+  /** Fields of existing objects of other owners that still have the value that the operator gave them. */
   leftInForeignObjects(): readonly { readonly entry: LedgerEntry; readonly field: string; readonly value: unknown }[] {
     return [...this.#touched].flatMap(([uid, fields]) => {
       const entry = this.#entries.get(uid)
@@ -137,9 +137,9 @@ export class Ledger {
     })
   }
 
-  /** Whether the object was there before the operator, or was made by a user or by someone else. */
+  /** Whether the object existed before the operator, or was created by a user or another client. */
   isForeign({ creator, isInitial }: LedgerEntry): boolean {
-    return isInitial || creator === 'user' || creator === 'somebody-else'
+    return isInitial || creator === 'user' || creator === 'another-client'
   }
 
   #receive(event: ClusterEvent): void {
@@ -201,7 +201,7 @@ export class Ledger {
     this.#touched.set(uid, touched)
     for (const { field, before, after } of fields) {
       const known = touched.get(field)
-      // What someone else writes afterwards is no longer the operator's.
+      // What another client writes afterwards is no longer the operator's.
       if (actor !== 'operator') touched.delete(field)
       else if (known === undefined) touched.set(field, { original: before, written: after })
       else known.written = after

@@ -1,4 +1,4 @@
-/** Stands between the seam and a pattern: notes what passes, ends runs that would never end, and asks the pattern. */
+/** Wraps a pattern: records what happens, ends runs that would never end, and calls the pattern. */
 import {
   type CallFate,
   DELIVER,
@@ -17,7 +17,7 @@ import type { RunLog } from './run-log.ts'
 export class ObservedDisturbance implements Disturbance {
   readonly #log: RunLog
   readonly #isRunaway: (request: SeamRequest) => boolean
-  /** What goes wrong; a pattern sets it once it knows its world. */
+  /** The faults; a pattern sets them once it knows its world. */
   faults: Disturbance
 
   /** @param isRunaway called for every request; true when the run is cut off */

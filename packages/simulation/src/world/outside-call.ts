@@ -16,7 +16,7 @@ interface CallContext {
   readonly killed: AbortSignal
 }
 
-/** Nobody is left to receive the response; nothing holds on to the promise, so it goes with the instance. */
+/** The response has no receiver; nothing references the promise, so it is collected with the instance. */
 const never = <R>() => new Promise<R>(() => undefined)
 
 /** Makes the way out of one instance. */
@@ -30,7 +30,7 @@ export function outsideCall({ world, instance, killed }: CallContext): OutsideCa
     if (fate === 'fail') throw new OutsideCallError(`${operation} failed: injected by the exploration`)
     const acting = act(killed)
     world.disturbance.onCalling?.(call)
-    // What was begun goes on to its end, even when nobody waits for it any more.
+    // A started call completes, even if nothing waits for it anymore.
     const result = await acting
     if (fate === 'lose' || killed.aborted) return never()
     if (fate === 'fail-afterwards')

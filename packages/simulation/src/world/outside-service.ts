@@ -2,7 +2,7 @@
 import type { PlainObject } from '../operator-under-test.ts'
 import type { OutsideCall, OutsideWorld } from './outside-world.ts'
 
-/** One thing that the service holds. */
+/** One record of the service. */
 export interface OutsideRecord {
   readonly id: string
   readonly name: string
@@ -18,7 +18,7 @@ export class OutsideService implements OutsideWorld {
   readonly #byKey = new Map<string, string>()
   #next = 1
 
-  /** Makes a record, or answers with the one made earlier under the same idempotency key. */
+  /** Creates a record, or returns the earlier one with the same idempotency key. */
   create(name: string, value: string, idempotencyKey?: string): OutsideRecord {
     const known = idempotencyKey === undefined ? undefined : this.#byKey.get(idempotencyKey)
     const existing = known === undefined ? undefined : this.#records.get(known)
@@ -29,7 +29,7 @@ export class OutsideService implements OutsideWorld {
     return record
   }
 
-  /** Changes a record; false when there is none. */
+  /** Changes a record; false if there is none. */
   update(id: string, value: string): boolean {
     const record = this.#records.get(id)
     if (record !== undefined) this.#records.set(id, { ...record, value })

@@ -2,7 +2,7 @@
 import type { Clock, KubeClient } from '@reeve/kube'
 import type { PlainObject } from '../operator-under-test.ts'
 
-/** A simulated service, process or appliance outside the cluster. Every run has one of its own. */
+/** A simulated service, process or appliance outside the cluster. Every run has its own. */
 export interface OutsideWorld {
   /** Everything in it that counts, by name: a part of the state in which two runs must agree. */
   state(): Readonly<Record<string, PlainObject>>
@@ -12,15 +12,15 @@ export interface OutsideWorld {
 export interface OutsidePlace {
   readonly clock: Clock
   readonly random: () => number
-  /** Acts on the cluster as something outside does, such as the process of another tool; no fault comes in between. */
+  /** Acts on the cluster as something outside does, such as the process of another tool; no fault is injected. */
   readonly client: KubeClient
 }
 
 /**
  * Sends one call to the outside world. The exploration may kill the operator before it receives the response, while `act`
- * runs, or right afterwards, and it may let the call fail before or after its effect.
+ * runs, or right afterwards, and it may make the call fail before or after its effect.
  *
- * *Errors*: {@link OutsideCallError} when the exploration lets the call fail; whatever `act` throws.
+ * *Errors*: {@link OutsideCallError} when the exploration makes the call fail; errors of `act`.
  *
  * @example
  * const answer = await place.call('POST /zones', () => simulator.handle(request))
@@ -32,7 +32,7 @@ export type OutsideCall = <R>(
   act: (signal: AbortSignal) => R | Promise<R>,
 ) => Promise<R>
 
-/** A call to the outside world that failed because the exploration wanted it to. Translate it where clients look closer. */
+/** A call to the outside world that failed by the exploration. Translate it where clients distinguish errors. */
 export class OutsideCallError extends Error {
   override readonly name = 'OutsideCallError'
   readonly code = 'OUTSIDE_CALL'

@@ -5,15 +5,15 @@ import type { TransportRequest } from '@reeve/kube'
 export interface RequestFacts {
   /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`. */
   readonly verb: string
-  /** `plural` or `plural.group`; empty for paths that are no resource. */
+  /** `plural` or `plural.group`; empty for paths that are not a resource. */
   readonly resource: string
   readonly namespace: string | undefined
-  /** Of a path that is no resource, that path: two questions about the API at once are not one asked twice. */
+  /** For a path that is not a resource, that path: two concurrent discovery requests differ. */
   readonly name: string | undefined
   readonly subresource: string | undefined
   /** Of a list or watch, which labels or fields choose its objects. */
   readonly selector: string | undefined
-  /** Of a list or watch: `0` accepts any age, absent asks for the newest. */
+  /** Of a list or watch: `0` accepts any age, absent requests the newest. */
   readonly resourceVersion: string | undefined
   readonly isWrite: boolean
 }

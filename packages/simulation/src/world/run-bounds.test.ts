@@ -33,7 +33,7 @@ describe('a run has to end', () => {
     }
     expect(countAt([1, 2], slowly)).toBeUndefined()
     expect(countAt([1, 2, 3], slowly)).toBe(
-      'the run takes more than 1 s of real time; it came to 0.003 s after the start, the last: list pods',
+      'the run takes more than 1 s of real time; it reached 0.003 s after the start, the last: list pods',
     )
   })
 })

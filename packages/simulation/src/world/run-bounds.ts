@@ -1,4 +1,4 @@
-/** Notices a run that would never end, by what it asks of the cluster and by the time it takes. */
+/** Detects a run that would never end, by its requests and by the time it takes. */
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 
 /** Limits of one run. */
@@ -33,7 +33,7 @@ export class RunBounds {
   }
 
   /**
-   * Counts a request. Returns why the run has to end, or `undefined` while it may go on.
+   * Counts a request. Returns why the run must end, or `undefined` while it may continue.
    *
    * @param atMs virtual milliseconds since the start of the run
    * @param request describes the request, for the reason
@@ -48,7 +48,7 @@ export class RunBounds {
       return `hot loop: more than ${maxRequestsPerMinute} requests within a minute, ${at()}`
     if (++this.#requests > maxRequests) return `more than ${maxRequests} requests, ${at()}`
     if (this.#realNow() - this.#startedMs > maxRealMs)
-      return `the run takes more than ${maxRealMs / 1_000} s of real time; it came to ${at()}`
+      return `the run takes more than ${maxRealMs / 1_000} s of real time; it reached ${at()}`
     return undefined
   }
 }

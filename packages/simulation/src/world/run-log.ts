@@ -3,16 +3,16 @@ import type { SeamCall, SeamEvent, SeamRequest } from './disturbance.ts'
 import { isBookkeeping, LEASES, objectId } from './request-facts.ts'
 import { Trace, type TraceKind } from './trace.ts'
 
-/** One thing that the scheduler let happen to an instance. */
+/** One step of the scheduler. */
 export interface SchedulerStep {
   readonly kind: 'request' | 'response' | 'event' | 'timer'
   /** Among its kind; responses have that of their request. */
   readonly index: number
-  /** Goes on all the time, whether there is something to do or not. */
+  /** Repeats all the time, whether there is something to do or not. */
   readonly isHeartbeat: boolean
 }
 
-/** A write of the operator that the server carried out. */
+/** A write of the operator that the server processed. */
 export interface CommittedWrite extends SeamRequest {
   readonly atMs: number
   readonly status: number
@@ -25,7 +25,7 @@ export interface RejectedRequest extends SeamRequest {
   readonly message: string
 }
 
-/** Collects what happens. Nothing that happens during a rest has an index: it is no place for a fault. */
+/** Collects what happens. Nothing that happens during a rest has an index: no fault is injected there. */
 export class RunLog {
   readonly trace = new Trace()
   /** Requests and events outside rests, where the heartbeat of watches would drown everything else. */

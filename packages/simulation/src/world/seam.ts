@@ -31,7 +31,7 @@ export interface SeamContext {
   readonly disturbance: Disturbance
   readonly log: RunLog
   record(instance: number, kind: TraceKind, text: string): void
-  /** Called when the server has carried out a request, whether its response arrives or not. */
+  /** Called when the server has processed a request, whether its response arrives or not. */
   answered(request: SeamRequest, status: number, body: Uint8Array): void
 }
 
@@ -80,7 +80,7 @@ export class Seam implements Transport {
     this.#killed.abort(new Error('the instance was killed'))
   }
 
-  /** Ends the wait of whoever still waits in a killed instance, so that nothing of it stays in memory. */
+  /** Ends all waits in a killed instance, so that nothing of it stays in memory. */
   bury(): void {
     this.kill()
     this.#buried.abort(new Error('the world has ended'))
@@ -100,10 +100,10 @@ export class Seam implements Transport {
     await this.#travel(fate, signal)
     if (this.isKilled) return this.#never()
     const path = fate.type === 'past' ? pathInThePast(request.path, fate.resourceVersion) : request.path
-    // The cluster is not under test: it has a clock and a source of randomness of its own.
+    // The cluster is not under test: it has its own clock and source of randomness.
     const response = await withoutAmbient(() => this.#world.cluster.handle({ ...request, path, signal }))
     const isStream = facts.verb === 'watch' && response.status === 200
-    // The whole response exists before its fate is decided: the write is committed, whatever happens now.
+    // The whole response exists before its fate is decided: the write is committed, whatever happens next.
     const content = isStream ? EMPTY : await withoutAmbient(() => collect(response.body))
     this.#world.answered(passing, response.status, content)
     if (this.isKilled) return this.#never()
@@ -115,7 +115,7 @@ export class Seam implements Transport {
     return { ...response, body }
   }
 
-  /** A request takes a moment to arrive: a loop of requests takes time, as it would over a network. */
+  /** A request takes some time to arrive: a loop of requests takes time, as it would over a network. */
   async #travel(fate: RequestFate, signal: AbortSignal): Promise<void> {
     const { clock } = this.#world
     const delayMs = EXPLORATION_DEFAULTS.latencyMs + (fate.type === 'delay' ? fate.delayMs : 0)
@@ -128,7 +128,7 @@ export class Seam implements Transport {
     return Promise.resolve()
   }
 
-  /** No response, until the caller gives up or the world ends. */
+  /** No response, until the caller aborts or the world ends. */
   #never(signal?: AbortSignal): Promise<never> {
     const { signal: buried } = this.#buried
     return untilAborted(never(), signal === undefined ? buried : AbortSignal.any([signal, buried]))
@@ -182,7 +182,7 @@ function parsedEvent(line: Uint8Array): ObjectHead & { readonly type: string } {
   return { ...object.metadata, type }
 }
 
-/** Asks for a list as it was at a revision. The pages after the first have that in their token. */
+/** Requests a list at a revision. The pages after the first have that in their token. */
 function pathInThePast(path: string, resourceVersion: string): string {
   const [pathname = '', text = ''] = path.split('?')
   const query = new URLSearchParams(text)
@@ -224,7 +224,7 @@ async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/** A new one each time: whoever waits on a shared one stays referenced for ever. */
+/** A new one each time: waiters of a shared one would stay referenced forever. */
 const never = () => new Promise<never>(() => undefined)
 
 /** Splits at newlines: several events may share a chunk, never the other way round. */

@@ -12,7 +12,7 @@ export interface Target {
   readonly name: string
 }
 
-/** The object as it is in the cluster now. */
+/** The object in the cluster. */
 export function read(world: World, { resource, namespace, name }: Target): KubeObject | undefined {
   return world.cluster.api.get(resource, namespace, name) as KubeObject | undefined
 }
@@ -34,7 +34,7 @@ export function targetOf(id: string): Target {
     : { resource, namespace: first, name: second }
 }
 
-/** Someone else merges `patch` into the object; nothing happens when it is not there. */
+/** Another client merges `patch` into the object; nothing happens if it does not exist. */
 export async function patchAsSomebody(
   world: World,
   target: Target,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 /** Kinds of entries. */
 export type TraceKind = 'step' | 'request' | 'response' | 'event' | 'fault' | 'life' | 'outside'
 
-/** One thing that happened. */
+/** One event of a run. */
 export interface TraceEntry {
   /** Virtual milliseconds since the start of the run. */
   readonly atMs: number

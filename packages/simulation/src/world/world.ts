@@ -26,7 +26,7 @@ import type { TraceKind } from './trace.ts'
 export interface WorldOptions {
   /** The same seed, operator and disturbance give the same world, to the millisecond. */
   readonly seed: number
-  /** @default nothing goes wrong */
+  /** @default no faults */
   readonly disturbance?: Disturbance
   /** Whose outside world is made. @default none but the small service that is always there */
   readonly operator?: OperatorUnderTest
@@ -86,7 +86,7 @@ export class World implements SeamContext {
   /** Edits objects behind the operator's back, for patterns. */
   readonly foreigner: KubeClient
   readonly disturbance: ObservedDisturbance
-  /** Called when an instance ends by itself. */
+  /** Called when an instance exits. */
   onInstanceEnd: (instance: RunningInstance, end: InstanceEnd) => void = () => undefined
   /** When the clock started. */
   readonly startMs: number
@@ -112,7 +112,7 @@ export class World implements SeamContext {
       onEnd: (instance, end) => this.onInstanceEnd(instance, end),
     })
     const client = this.#client('user', 'user')
-    this.foreigner = this.#client('somebody-else', 'somebody-else')
+    this.foreigner = this.#client('another-client', 'another-client')
     this.#ambient = { clock, random: seededRandom(seed) }
     // What happens outside is the operator's doing: a tool that it runs, a vendor that it calls.
     const place = { clock, random: seededRandom(seed), client: this.#client('operator', 'outside') }
@@ -125,7 +125,7 @@ export class World implements SeamContext {
     return this.clock.now() - this.startMs
   }
 
-  /** Replaces what goes wrong, for disturbances that need the world to act on it. */
+  /** Replaces the faults, for disturbances that need the world to act on it. */
   disturb(disturbance: Disturbance): void {
     this.disturbance.faults = disturbance
   }
@@ -189,7 +189,7 @@ export class World implements SeamContext {
     this.ledger.claim('operator', request, status, parsed(body))
   }
 
-  /** Kills everything when there is no end in sight: a killed instance gets no response, which ends any loop. */
+  /** Kills everything when the run would never end: a killed instance gets no response, which ends any loop. */
   #isRunaway(bounds: RunBounds, request: SeamRequest): boolean {
     this.#excess ??= bounds.count(this.elapsedMs, () => describeRequest(request))
     if (this.#excess === undefined) return false

@@ -12,7 +12,7 @@ const ignoreMissing = (error: unknown) => {
 /** Does nothing at all. */
 export const idle = byHand('idle', { reconcile: async () => undefined })
 
-/** Says that it is done first, and believes it later. */
+/** Reports success before acting, and trusts that later. */
 export const claimsReadyTooEarly = byHand('claims-ready-too-early', {
   reconcile: async (hand) => {
     const note = living(hand)
@@ -25,7 +25,7 @@ export const claimsReadyTooEarly = byHand('claims-ready-too-early', {
   },
 })
 
-/** Its child has no owner, and nobody deletes it. */
+/** Its child has no owner, and is never deleted. */
 export const leavesOrphans = byHand('leaves-orphans', {
   reconcile: async (hand) => {
     const note = living(hand)
@@ -73,7 +73,7 @@ export const takesZeroForAbsent = byHand('takes-zero-for-absent', {
   },
 })
 
-/** Writes down when it was started, with the time of the machine. */
+/** Records when it was started, with the time of the machine. */
 export const stampsItsStart = byHand('stamps-its-start', {
   reconcile: goodReconcile,
   atStart: async ({ client, notes }) => {
@@ -84,7 +84,7 @@ export const stampsItsStart = byHand('stamps-its-start', {
   },
 })
 
-/** Deletes and makes anew what is older than five minutes by the time of the machine. */
+/** Recreates what is older than five minutes by the time of the machine. */
 export const renewsByWallTime = byHand('renews-by-wall-time', {
   reconcile: async (hand) => {
     const child = hand.configMaps.get(hand.name)
@@ -95,7 +95,7 @@ export const renewsByWallTime = byHand('renews-by-wall-time', {
   },
 })
 
-/** Overwrites whatever bears the name that it wants. */
+/** Overwrites any object with the name that it needs. */
 export const takesOver = byHand('takes-over', {
   reconcile: async (hand) => {
     const note = living(hand)
@@ -120,7 +120,7 @@ export const takesOver = byHand('takes-over', {
   },
 })
 
-/** Leaves alone what belongs to others, and says that all is well. */
+/** Does not change objects of other owners, but reports success. */
 export const claimsForeignObjects = byHand('claims-foreign-objects', {
   reconcile: async (hand) => {
     const note = living(hand)
@@ -132,7 +132,7 @@ export const claimsForeignObjects = byHand('claims-foreign-objects', {
 
 const FINALIZER = 'example.com/notes'
 
-/** Deletes by name what it believes to be its own, when a Note goes. */
+/** Deletes by name what it assumes to be its own, when a Note is deleted. */
 export const deletesByName = byHand('deletes-by-name', {
   reconcile: async (hand) => {
     const { client, name, notes } = hand
@@ -195,7 +195,7 @@ export const repeatsOutsideCalls = byHand(
   { leavesBehind: ['outside *'] },
 )
 
-/** Replaces its child as a whole, with what others wrote into it. */
+/** Replaces its child as a whole, including fields of other managers. */
 export const replacesForeignFields = byHand('replaces-foreign-fields', {
   reconcile: async (hand) => {
     const note = living(hand)
@@ -224,13 +224,13 @@ export const neverRetries = byHand('never-retries', { reconcile: goodReconcile, 
 /** Resumes a watch that the server has ended because its version is too old. */
 export const neverListsAgain = byHand('never-lists-again', { reconcile: goodReconcile, afterWatchError: 'resume' })
 
-/** Waits for ever on a stream that is dead. */
+/** Waits forever on a stream that is dead. */
 export const trustsSilence = byHand('trusts-silence', { reconcile: goodReconcile, noticesSilence: false })
 
 /** Ignores the signal to stop. */
 export const ignoresStop = byHand('ignores-stop', { reconcile: goodReconcile, stops: false })
 
-/** Names its child after what is declared, and forgets the one before. */
+/** Names its child after what is declared, and leaves the previous one behind. */
 export const leavesRenamedChildren = byHand('leaves-renamed-children', {
   reconcile: async (hand) => {
     const note = living(hand)
@@ -261,7 +261,7 @@ export const completesTheSpec = byHand('completes-the-spec', {
   },
 })
 
-/** Remembers by name what it has done, and takes another Note of that name for the same. */
+/** Remembers by name what it has done, and confuses another Note of that name with it. */
 export function remembersNames(): OperatorUnderTest {
   const start = () => {
     const done = new Set<string>()
@@ -280,7 +280,7 @@ export function remembersNames(): OperatorUnderTest {
   return { ...start(), start: (place, client) => start().start(place, client) }
 }
 
-/** What was begun before a crash is finished at the start, once: when that fails, nobody ever does it. */
+/** Completes interrupted work only at start: if that fails, it is never done. */
 export const recoversOnce: OperatorUnderTest = {
   ...byHand('recovers-once', { reconcile: goodReconcile }),
   start: (place, client) => {

@@ -10,7 +10,7 @@ export const alwaysFails = withReconcile('always-fails', () => async () => {
   throw new Error('not today')
 })
 
-/** Looks every second, for ever. */
+/** Reconciles every second, forever. */
 export const looksTooOften = withReconcile('looks-too-often', (place, client) => async ({ object: note }) => {
   if (note === undefined || note.metadata.deletionTimestamp !== undefined) return
   await report({ client, place }, note)

@@ -1,11 +1,11 @@
-/** Operators of the catalogue that do not use the runtime: lists, watches, a queue and retries written by hand. */
+/** Operators of the catalogue that do not use the runtime: lists, watches, a queue and retries hand-written. */
 import { ConfigMaps, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
 import type { OperatorUnderTest, Place } from '../../src/index.ts'
 import { FULL, type Note, NoteCrd, Notes } from './notes.ts'
 
 export type ConfigMap = Stored<typeof ConfigMaps extends Resource<infer T> ? T : never>
 
-/** What a reconcile has at hand. */
+/** The input of a reconcile. */
 export interface Hand {
   readonly name: string
   readonly client: KubeClient
@@ -24,7 +24,7 @@ export interface Habits {
   readonly atStart?: (hand: Hand) => Promise<void>
   /** What it does when a watch fails. @default list again */
   readonly afterWatchError?: 'relist' | 'resume'
-  /** Whether a silent stream is given up. @default true */
+  /** Whether a silent stream is closed. @default true */
   readonly noticesSilence?: boolean
   /** Whether it stops when its signal aborts. @default true */
   readonly stops?: boolean
@@ -133,7 +133,7 @@ class Loop {
     }
   }
 
-  /** Returns the version to go on from. */
+  /** Returns the version to continue from. */
   async #watch<T extends KubeObject>(
     resource: Resource<T>,
     view: Map<string, Stored<T>>,

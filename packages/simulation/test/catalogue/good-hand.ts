@@ -1,4 +1,4 @@
-/** What a good operator that is written by hand does, in parts that the others replace. */
+/** The parts of a correct hand-written operator, which the others replace. */
 import { ConfigMaps, isAlreadyExists, isNotFound, type KubeClient, type Stored } from '@reeve/kube'
 import { setCondition } from '@reeve/runtime'
 import { controllerReference } from '@reeve/runtime/owner-references'
@@ -27,13 +27,13 @@ export function isOwned(child: ConfigMap, note: Stored<Note>): boolean {
   return child.metadata.ownerReferences?.some(({ uid }) => uid === note.metadata.uid) ?? false
 }
 
-/** The Note that is to be carried out, if there is one. */
+/** The Note to reconcile, if there is one. */
 export function living({ notes, name }: Hand): Stored<Note> | undefined {
   const note = notes.get(name)
   return note?.metadata.deletionTimestamp === undefined ? note : undefined
 }
 
-/** Whether the Note is still what the view shows: before something is created for it, it is read once more. */
+/** Whether the Note is still what the view shows: before something is created for it, it is read again. */
 export async function isCurrent(client: KubeClient, note: Stored<Note>): Promise<boolean> {
   const live = await client.get(Notes, keyOf(note)).catch((error: unknown) => {
     if (!isNotFound(error)) throw error
@@ -43,7 +43,7 @@ export async function isCurrent(client: KubeClient, note: Stored<Note>): Promise
 
 /** Creates the child; returns the one that exists already, read now. */
 export async function createChild(client: KubeClient, note: Stored<Note>): Promise<ConfigMap> {
-  // Everything that the type asks for is there; the server adds the rest.
+  // It has all required fields; the server adds the rest.
   const child = childOf(note) as ConfigMap
   return client.create(ConfigMaps, child).catch((error: unknown) => {
     if (!isAlreadyExists(error)) throw error
@@ -55,7 +55,7 @@ export function keyOf({ metadata: { namespace = '', name } }: Stored<Note>) {
   return { namespace, name }
 }
 
-/** Writes the status when it differs, and nothing of others. */
+/** Writes the status when it differs, and nothing else. */
 export async function report(
   { client, place }: { readonly client: KubeClient; readonly place: Place },
   note: Stored<Note>,
@@ -76,13 +76,13 @@ export async function report(
   await client.update(Notes, { ...note, status: { ...note.status, conditions } }, { subresource: 'status' })
 }
 
-/** Everything as it should be. */
+/** A correct operator. */
 export async function goodReconcile(hand: Hand): Promise<void> {
   const { client, configMaps, name } = hand
   const note = living(hand)
   if (note === undefined) return
   const seen = configMaps.get(name)
-  // Its event is on its way.
+  // Its event will arrive.
   if (seen === undefined && !(await isCurrent(client, note))) return
   const child = seen ?? (await createChild(client, note))
   if (!isOwned(child, note)) {

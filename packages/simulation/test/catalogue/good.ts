@@ -11,7 +11,7 @@ import { rendered } from './on-the-runtime.ts'
 /** Not on the runtime. */
 const handmade = byHand('handmade', { reconcile: goodReconcile })
 
-/** Takes over what bears the name that it wants, and declares that. */
+/** Adopts objects with the name that it needs, and declares that. */
 const adopter = byHand(
   'adopter',
   {
@@ -36,7 +36,7 @@ const adopter = byHand(
   { adopts: ['configmaps *'] },
 )
 
-/** Writes down, with the time of the process, when a Note was first seen and until when it counts. */
+/** Records, with the time of the process, when a Note was first seen and until when it counts. */
 const dated = byHand('dated', {
   reconcile: async (hand) => {
     const note = living(hand)

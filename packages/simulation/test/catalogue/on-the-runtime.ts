@@ -8,7 +8,7 @@ import { dataOf, FULL, type Note, NoteCrd, Notes } from './notes.ts'
 export const LABELS = { 'app.kubernetes.io/managed-by': 'notes' }
 const owns = [{ resource: ConfigMaps, labelSelector: 'app.kubernetes.io/managed-by=notes' }]
 
-/** An operator with a reconcile function of its own. */
+/** An operator with its own reconcile function. */
 export function withReconcile(
   name: string,
   reconcile: (place: Place, client: KubeClient) => Reconcile<Note>,

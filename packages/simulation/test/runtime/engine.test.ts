@@ -62,7 +62,7 @@ function faultInjector(world: World) {
   }
 }
 
-test('whatever goes wrong, what is desired is there, what is not is gone, what others wrote stays, and then it is quiet', {
+test('under any faults, desired objects exist, others are deleted, foreign fields are kept, and then nothing is written', {
   timeout: 120_000,
 }, async () => {
   await fc.assert(
@@ -74,7 +74,7 @@ test('whatever goes wrong, what is desired is there, what is not is gone, what o
       const { client, put } = world.user
       const declare = (wanted: Box['spec']) =>
         put({ apiVersion: 'example.com/v1', kind: 'Box', metadata: keyOf('gift'), spec: wanted })
-      /** Incarnations of children into which a stranger wrote. */
+      /** Incarnations of children into which a foreign client wrote. */
       const marked = new Set<string>()
       const merge = (name: string, data: Readonly<Record<string, string>>) =>
         world.foreigner.patch(ConfigMaps, keyOf(name), { type: 'merge', patch: { data } })
@@ -110,7 +110,7 @@ test('whatever goes wrong, what is desired is there, what is not is gone, what o
   )
 })
 
-/** The lid has no field `text` of its own: what a stranger writes there is none of the operator's business. */
+/** The lid does not own the field `text`: foreign values in it are kept. */
 function overwritten(
   items: readonly { readonly metadata: { readonly name: string }; readonly data?: Readonly<Record<string, string>> }[],
   name: string,

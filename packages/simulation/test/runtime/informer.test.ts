@@ -27,7 +27,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 2_000, 80_000) }) },
 )
 
-/** An operator that only looks, and what its handlers were told. */
+/** An operator that only watches, and the calls of its handlers. */
 function onlooker() {
   const told = new Map<string, Stored<ConfigMap>>()
   const contradictions: string[] = []

@@ -77,12 +77,12 @@ export function boxOperator(name: string, parts: BoxParts): OperatorUnderTest {
   }
 }
 
-/** What a Box holds, as the data of its ConfigMap. */
+/** The content of a Box, as the data of its ConfigMap. */
 export function contentsOf({ spec }: Pick<Box, 'spec'>): Record<string, string> {
   return { text: spec.text, ...spec.items }
 }
 
-/** The apply engine and nothing else. */
+/** Only the apply engine. */
 export const applyReconcile = () =>
   reconcileComponents<Box, undefined>({
     resource: Boxes,
@@ -99,7 +99,7 @@ function renderBox(box: Stored<Box>) {
   return [configMap('', contentsOf(box)), ...(box.spec.lid ? [configMap('-lid', { closed: 'yes' })] : [])]
 }
 
-/** Everything as it should be: the engine, a finalizer, an idempotency key. */
+/** A correct operator: the engine, a finalizer, an idempotency key. */
 export function correctReconcile(place: Place): Reconcile<Box> {
   const reconcile = applyReconcile()
   return async (request) => {
@@ -124,7 +124,7 @@ export function correctReconcile(place: Place): Reconcile<Box> {
   }
 }
 
-/** ConfigMaps whose Box is gone, from a list that may be old, deleted only in the incarnation that was seen. */
+/** ConfigMaps whose Box was deleted, from a list that may be old, deleted only in the incarnation that was seen. */
 export async function sweep(client: KubeClient, guard: boolean): Promise<void> {
   const selection = { labelSelector: 'app.kubernetes.io/managed-by=boxes' }
   const { items } = await client.list(ConfigMaps, { ...selection, resourceVersion: '0' })
@@ -132,12 +132,12 @@ export async function sweep(client: KubeClient, guard: boolean): Promise<void> {
   const owners = new Set(boxes.items.map(({ metadata }) => metadata.uid))
   for (const { metadata } of items) {
     const owner = metadata.ownerReferences?.find(({ kind }) => kind === 'Box')
-    // What no Box ever owned is not for sweeping, whatever its labels.
+    // What no Box ever owned is not swept, whatever its labels.
     if (owner === undefined || owners.has(owner.uid)) continue
     const { uid, resourceVersion, namespace, name } = metadata
     const key = { name, ...(namespace !== undefined && { namespace }) }
     const options = guard ? { preconditions: { uid, resourceVersion } } : {}
-    // Gone, or another one by now: nothing to sweep.
+    // Deleted, or replaced meanwhile: nothing to sweep.
     await client.delete(ConfigMaps, key, options).catch(() => undefined)
   }
 }

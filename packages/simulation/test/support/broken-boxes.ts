@@ -4,7 +4,7 @@ import { addFinalizer, hasFinalizer, removeFinalizer } from '@reeve/runtime/fina
 import { controllerReference } from '@reeve/runtime/owner-references'
 import { Boxes, boxOperator, contentsOf, correctReconcile, LABELS, sweep } from './boxes.ts'
 
-/** At its start it sweeps by name what an old list shows as orphaned: whoever bears the name now is deleted. */
+/** At its start it sweeps by name what an old list shows as orphaned: a new object of that name is deleted. */
 export const deletesWithoutPreconditions = boxOperator('deletes-without-preconditions', {
   reconcile: correctReconcile,
   atStart: (client) => sweep(client, false),
@@ -38,7 +38,7 @@ export const assumesOwnWriteIsVisible = boxOperator('assumes-own-write-is-visibl
     },
 })
 
-/** Merges what is declared into what is there: a key that is no longer declared stays. */
+/** Merges what is declared into the existing object: a key that is no longer declared stays. */
 export const forgetsRemovedKey = boxOperator('forgets-removed-key', {
   reconcile:
     () =>
@@ -60,7 +60,7 @@ export const forgetsRemovedKey = boxOperator('forgets-removed-key', {
 })
 
 /**
- * Makes what is missing for every Box that its cache shows, also for one that is long gone: the garbage collector takes
+ * Makes what is missing for every Box that its cache shows, also for a deleted one: the garbage collector deletes
  * it, and it is made again, as fast as both can.
  */
 export const makesForTheDead = boxOperator('makes-for-the-dead', {
@@ -75,7 +75,7 @@ export const makesForTheDead = boxOperator('makes-for-the-dead', {
     },
 })
 
-/** Patches on every look, whether anything differs or not, and looks twice a minute. */
+/** Patches in every reconcile, whether anything differs or not, twice a minute. */
 export const patchesForNothing = boxOperator('patches-for-nothing', {
   reconcile:
     () =>
@@ -92,7 +92,7 @@ export const patchesForNothing = boxOperator('patches-for-nothing', {
     },
 })
 
-/** Reports when it last looked: every look is a write, and there is no end to it. */
+/** Reports the time of the last reconcile: every reconcile is a write that causes another one. */
 export const reportsEveryLook = boxOperator('reports-every-look', {
   reconcile:
     ({ clock }) =>
@@ -105,7 +105,7 @@ export const reportsEveryLook = boxOperator('reports-every-look', {
     },
 })
 
-/** Draws a name for its ConfigMap and notes it in the status: a crash in between leaves one that nobody knows of. */
+/** Draws a name for its ConfigMap and records it in the status: a crash in between leaves an unknown one. */
 export const drawsNames = boxOperator('draws-names', {
   reconcile:
     ({ random }) =>
@@ -124,7 +124,7 @@ export const drawsNames = boxOperator('draws-names', {
 
 const FINALIZER = 'example.com/early'
 
-/** Lets the object go first and cleans up afterwards: a crash in between leaves the record outside for ever. */
+/** Removes the finalizer first and cleans up afterwards: a crash in between leaves the record outside forever. */
 export const removesFinalizerTooEarly = boxOperator('removes-finalizer-too-early', {
   reconcile:
     ({ outside }) =>

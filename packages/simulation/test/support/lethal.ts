@@ -1,4 +1,4 @@
-/** An operator that takes its whole process down when it is started again: nobody catches what it throws. */
+/** An operator that takes its whole process down when it is started again: its error is uncaught. */
 import type { Exploration } from '../../src/index.ts'
 import { boxScenario, correctOperator } from './boxes.ts'
 
@@ -8,7 +8,7 @@ export const exploration: Exploration = {
     name: 'lethal',
     start(place, client) {
       if (place.identity !== 'lethal-1') {
-        Promise.reject(new Error('rejected where nobody listens'))
+        Promise.reject(new Error('rejected without a handler'))
       }
       return correctOperator.start(place, client)
     },
