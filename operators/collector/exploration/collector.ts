@@ -75,7 +75,7 @@ export interface CollectorExplorationOptions extends Pick<SimulatedHelmOptions, 
  *
  * @example
  * const { operator, scenario } = exploreCollectors({ outlivesOperator: true })
- * const report = await explore(operator, scenario, { patterns: ['T2'] })
+ * const report = await explore(operator, scenario, { patterns: ['crash-around-call'] })
  */
 export function exploreCollectors(options: CollectorExplorationOptions = {}): Exploration<HelmWorld> {
   const { wrap = (helm: ReleaseCommands) => helm, outlivesOperator = false } = options

@@ -31,7 +31,7 @@ const full = {
 
 const withConfiguration = (configuration: string) => ({ ...full, collector: { ...full.collector, configuration } })
 
-/** What T12 needs to know about Collectors. */
+/** Settings of `declared-states` for Collectors. */
 export const declaredCollectors: Pick<
   OperatorUnderTest,
   'exampleSpecs' | 'errorSpecs' | 'inertFields' | 'complete' | 'accepts'

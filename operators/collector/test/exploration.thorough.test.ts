@@ -11,14 +11,17 @@ describe('the Collector operator, with Helm as the world outside, survives', () 
   it('faults all over the life of a Collector', { timeout: TIMEOUT_MS }, async () => {
     // Spread evenly over the points of each pattern; `npm run explore` tries them all.
     const maxPoints = 2
-    const report = await explore(operator, scenario, { patterns: ['T1', 'T2', 'T9'], maxPoints })
+    const report = await explore(operator, scenario, {
+      patterns: ['crash-after-write', 'crash-around-call', 'failed-request'],
+      maxPoints,
+    })
     expect(report.divergences.map((divergence) => divergenceText(divergence, operator.name))).toEqual([])
     expect(report.patterns.map(({ explored, missed }) => explored - missed)).toEqual([maxPoints, maxPoints, maxPoints])
   })
 
   it('a helm that continues when the operator crashes', { timeout: TIMEOUT_MS }, async () => {
     const outliving = exploreCollectors({ outlivesOperator: true }).operator
-    const report = await explore(outliving, shortLife, { patterns: ['T2'] })
+    const report = await explore(outliving, shortLife, { patterns: ['crash-around-call'] })
     expect(report.divergences.map((divergence) => divergenceText(divergence, outliving.name))).toEqual([])
     expect(report.runs).toBeGreaterThan(5)
   })

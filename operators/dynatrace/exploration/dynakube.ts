@@ -104,7 +104,7 @@ const edit = (spec: Readonly<Record<string, unknown>>) => ({ type: 'merge', patc
  * A DynaKube with everything, which becomes one for hosts only, and goes.
  *
  * @example
- * npm run explore -- --operator dynatrace --pattern T1,T2,T9
+ * npm run explore -- --operator dynatrace --pattern crash-after-write,failed-request
  */
 export const exploration: Exploration<TenantWorld> = {
   operator: {

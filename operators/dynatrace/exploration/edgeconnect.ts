@@ -128,7 +128,7 @@ const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'examp
  * An EdgeConnect that is created in the tenant, edited, disconnected, reconnected, deleted, recreated and deleted.
  *
  * @example
- * npm run explore -- --operator dynatrace-edgeconnect --pattern T1,T2,T9
+ * npm run explore -- --operator dynatrace-edgeconnect --pattern crash-after-write,failed-request
  */
 export const exploration: Exploration<EdgeConnectWorld> = {
   operator: {

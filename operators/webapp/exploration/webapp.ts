@@ -13,7 +13,7 @@ const edit = (spec: Readonly<Record<string, unknown>>) => ({ type: 'merge', patc
  * A WebApp from its creation to its deletion, with the changes that users make meanwhile.
  *
  * @example
- * const report = await explore(exploration.operator, exploration.scenario, { patterns: ['T1'] })
+ * const report = await explore(exploration.operator, exploration.scenario, { patterns: ['crash-after-write'] })
  */
 export const exploration: Exploration = {
   operator: {

@@ -24,7 +24,7 @@ describe('digests', () => {
     expect(await client(registry).digest('registry.example/team/web:1')).toBe(digest)
   })
 
-  it('of an image for several platforms is that of the index (check 47)', async () => {
+  it('of an image for several platforms is that of the index', async () => {
     const registry = new FakeRegistry({ origin: ORIGIN })
     const amd64 = registry.addImage('team/web', 'amd64', [])
     const arm64 = registry.addImage('team/web', 'arm64', [{ path: 'arm' }])

@@ -41,7 +41,7 @@ Examples:
   reeve explore --operator webapp --quick
   reeve explore --operator webapp --pattern crash-after-write,failed-request
   reeve explore --operator webapp --pattern two-faults --pairs all
-  reeve explore --operator webapp --pattern T1 --point 7 --seed 1
+  reeve explore --operator webapp --pattern crash-after-write --point 7 --seed 1
   reeve explore --module my-operator/exploration.ts --output json
 
 Exit code: 0 when every run ended as it should, 1 when one did not, 64 when the command line is invalid.

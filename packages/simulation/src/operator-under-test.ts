@@ -54,7 +54,11 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
   prepare?(user: User<W>): Promise<void>
   /** Makes the world outside the cluster, once per run; it outlives every crash. @default the small service behind `place.outside` */
   world?(place: OutsidePlace): W
-  /** Whether it passes `place.leaderElection` on; without it the patterns T10 and T14 run without a lease. @default false */
+  /**
+   * Whether it passes `place.leaderElection` on; without it the patterns `lost-leadership` and `shutdown` run without a
+   * lease.
+   * @default false
+   */
   readonly hasElection?: boolean
   /**
    * Removes from an object what may differ between two correct runs, beyond uids, versions, times and addresses, which

@@ -40,14 +40,14 @@ function refusing(complaint: (box: Box) => string) {
 const alike = refusing(() => 'this text cannot be kept')
 
 it('does not report errors that the scenario itself leads to', { timeout: 120_000 }, async () => {
-  const { divergences, runs } = await explore(alike, scenario, { patterns: ['T8'], maxPoints: 3 })
+  const { divergences, runs } = await explore(alike, scenario, { patterns: ['foreign-writes'], maxPoints: 3 })
   expect(divergences).toEqual([])
   expect(runs).toBe(3)
 })
 
 it('reports an error other than those of the scenario', { timeout: 120_000 }, async () => {
   const disturbed = refusing(({ metadata }) => (metadata.labels ? 'who labels this' : 'this text cannot be kept'))
-  const { divergences } = await explore(disturbed, scenario, { patterns: ['T8'], stopAfter: 1 })
+  const { divergences } = await explore(disturbed, scenario, { patterns: ['foreign-writes'], stopAfter: 1 })
   expect(divergences[0]?.message).toContain('logged as an error: reconcile failed: who labels this')
 })
 

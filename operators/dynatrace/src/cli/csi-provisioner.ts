@@ -10,7 +10,7 @@ interface ProvisionerFlags {
   readonly dataRoot: string
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
+type ProcessEnvironment = Readonly<Record<string, string | undefined>>
 
 const PORTS = { health: 10_090, metrics: 8_090 }
 const DEFAULT_NAMESPACE = 'dynatrace'
@@ -52,7 +52,7 @@ that nothing uses any more. The CSI driver mounts them. One per node; needs root
 
 async function runProvisioner(
   { healthProbeBindAddress, metricsBindAddress, dataRoot }: ProvisionerFlags,
-  env: Environment,
+  env: ProcessEnvironment,
   { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<void> {
   const [kube, metrics, { bindAddress }, { DataPaths }, { createProvisioner }, settings, { networkConnections }] =
@@ -100,7 +100,7 @@ async function runProvisioner(
   }
 }
 
-async function settingsOf(env: Environment, logger: Logger) {
+async function settingsOf(env: ProcessEnvironment, logger: Logger) {
   const [
     { cleanupPeriodMs, DEFAULT_CLEANUP_PERIOD_MS },
     { JOB_SETTINGS_VARIABLE, parseJobSettings },

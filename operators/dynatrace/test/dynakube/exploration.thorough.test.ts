@@ -13,7 +13,15 @@ const operator = exploration.operator as OperatorUnderTest
 const scenario = exploration.scenario as Scenario
 
 /** Two points of each, spread evenly; `npm run explore -- --operator dynatrace` tries them all. */
-const PATTERNS: readonly PatternReference[] = ['T1', 'T2', 'T4', 'T6', 'T9', 'T10', 'T11']
+const PATTERNS: readonly PatternReference[] = [
+  'crash-after-write',
+  'crash-around-call',
+  'late-own-write',
+  'relist',
+  'failed-request',
+  'lost-leadership',
+  'manual-changes',
+]
 
 it('the Dynatrace operator survives faults all over the life of a DynaKube', { timeout: 240_000 }, async () => {
   const report = await explore(operator, scenario, { patterns: PATTERNS, budget: 2, maxPoints: 2 })

@@ -14,7 +14,7 @@ const operator = exploration.operator as OperatorUnderTest
 const scenario = exploration.scenario as Scenario
 
 /** Spread evenly; `npm run explore -- --operator dynatrace-edgeconnect` tries them all. */
-const PATTERNS: readonly PatternReference[] = ['T1', 'T2', 'T9']
+const PATTERNS: readonly PatternReference[] = ['crash-after-write', 'crash-around-call', 'failed-request']
 
 it('the Dynatrace operator survives faults all over the life of an EdgeConnect', { timeout: 240_000 }, async () => {
   const report = await explore(operator, scenario, { patterns: PATTERNS, maxPoints: 2 })

@@ -13,7 +13,14 @@ const operator = exploration.operator as OperatorUnderTest
 const scenario = exploration.scenario as Scenario
 
 /** Two points of each; `npm run explore -- --operator dynatrace-injection` tries them all. */
-const PATTERNS: readonly PatternReference[] = ['T0', 'T1', 'T3', 'T6', 'T9', 'T11']
+const PATTERNS: readonly PatternReference[] = [
+  'undisturbed',
+  'crash-after-write',
+  'stale-view',
+  'relist',
+  'failed-request',
+  'manual-changes',
+]
 
 it('pods are admitted, and namespaces and their Secrets are created and deleted, whatever happens to the operator', async () => {
   const report = await explore(operator, scenario, { patterns: PATTERNS, budget: 2, maxPoints: 2 })
