@@ -27,3 +27,10 @@ it('the rest that ends a run begins only after the fault is over', async () => {
   expect(await restsDuringFault(0)).toBe(true)
   expect(await restsDuringFault(20_000)).toBe(false)
 })
+
+it('a look after each step takes no time: up to the fault the run is the undisturbed one', async () => {
+  const { baseline, world } = await runScenario(correctOperator, boxScenario, { seed: 1 })
+  const options = { seed: 1, expected: baseline, disturb: () => ({ onStepEnd: async () => undefined }) }
+  const looked = await runScenario(correctOperator, boxScenario, options)
+  expect(looked.world.log.trace.hash()).toBe(world.log.trace.hash())
+})

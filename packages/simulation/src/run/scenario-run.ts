@@ -53,6 +53,8 @@ class Run {
   #tookEffect = false
   /** From now on the run is no longer the undisturbed one. */
   #isDisturbed = false
+  /** Faults so far, and what prepared or ended them. */
+  #notes = 0
   #faultEndsMs = 0
   #lastWriteMs = 0
 
@@ -110,14 +112,20 @@ class Run {
       if (this.#options.expected === undefined)
         this.#problems.push(...judge.errors(step), ...(isSettled ? judge.goals(step) : []))
       if (!isSettled) return
-      if (disturbance.onStepEnd !== undefined) {
-        await disturbance.onStepEnd(index)
+      if (await this.#isStruckAtEnd(index, disturbance)) {
         if (!(await this.#settle(index, `after the fault that followed the step "${step.name}"`))) return
       }
       if (this.#options.expected === undefined) this.#problems.push(...judge.leftBehind())
       if (!this.#isRest(step, index)) continue
       if (!(await this.#outlastFault(index)) || !(await this.#rest(index, step))) return
     }
+  }
+
+  /** Whether something was done after a step. Only then time passes again: a look must not move what follows. */
+  async #isStruckAtEnd(index: number, disturbance: Disturbance): Promise<boolean> {
+    const before = this.#notes
+    await disturbance.onStepEnd?.(index)
+    return this.#notes > before
   }
 
   #control(): RunControl {
@@ -204,6 +212,7 @@ class Run {
 
   #note(text: string): void {
     this.#isDisturbed = true
+    this.#notes += 1
     this.#world.record(0, 'fault', text)
   }
 

@@ -105,6 +105,14 @@ export class Ledger {
     return this.#created
   }
 
+  /** How often an actor created each object, by id. */
+  createdBy(actor: Actor): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>()
+    for (const { id, creator } of this.#entries.values())
+      if (creator === actor) counts.set(id, (counts.get(id) ?? 0) + 1)
+    return counts
+  }
+
   /** What is known about an object, also about a deleted one. */
   entry(uid: string): LedgerEntry | undefined {
     return this.#entries.get(uid)
