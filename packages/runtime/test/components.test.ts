@@ -364,6 +364,17 @@ describe('objects in other namespaces', () => {
     expect(await copies()).toEqual([])
   })
 
+  it('are kept where their kind says that the view is not sufficient, until the resource is deleted', async () => {
+    const isKnown = ({ metadata }: KubeObject) => metadata.namespace !== 'kube-system'
+    const careful = elsewhere.map((kind) => ({ ...kind, isPrunable: isKnown }))
+    await reconcile([part('a', { render: () => ['kube-system', 'kube-public'].map(copy) })], { elsewhere: careful })
+    await reconcile([part('a', { render: () => [] })], { elsewhere: careful })
+    expect(await copies()).toEqual(['kube-system'])
+    await client.delete(Gadgets, key)
+    await reconcile([part('a', { render: () => [] })], { elsewhere: careful })
+    expect(await copies()).toEqual([])
+  })
+
   it('of other owners are not changed', async () => {
     const { apiVersion, kind } = { apiVersion: 'v1', kind: 'Secret' }
     await client.create(Secrets, { apiVersion, kind, metadata: { namespace: 'kube-public', name: 'copy' } })

@@ -2,6 +2,7 @@
 import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import { AlreadyControlledError, controllerOf, withControllerReference } from '../owner-references/owner-reference.ts'
 import { NotControlledError } from './engine-error.ts'
+import type { LiveView } from './live-view.ts'
 
 /**
  * Objects of a kind that a resource has in other namespaces, or in none. An owner reference cannot cross namespaces, so
@@ -14,6 +15,12 @@ export interface OwnedElsewhere {
   labelValue(key: ObjectKey): string
   /** Whether an object with the label is one of these; for labels that other tools use as well. @default all are */
   includes?(object: Stored<KubeObject>): boolean
+  /**
+   * Whether an object that is not desired may be pruned; asked while its owner exists. Where the desired objects follow
+   * from other objects, such as the namespaces that exist, an old view of those must not delete what it does not show
+   * yet. @default it may
+   */
+  isPrunable?(object: Stored<KubeObject>, view: Pick<LiveView, 'get'>): boolean
   /**
    * For objects that are not the operator's own, such as namespaces: the merge patch that takes the operator's fields
    * away again. @default the object is deleted

@@ -190,7 +190,11 @@ export function planPruning(
       .filter((live) => live.metadata.deletionTimestamp === undefined && !wanted.has(identityOf(resource, live)))
       .map((live) => ({ type: 'prune', resource, live }) as const),
   )
-  return [...owned, ...planRelease(keyOf(owner), elsewhere, view, wanted)]
+  const prunable = elsewhere.map((kind) => ({
+    ...kind,
+    includes: (live: Stored<KubeObject>) => (kind.includes?.(live) ?? true) && (kind.isPrunable?.(live, view) ?? true),
+  }))
+  return [...owned, ...planRelease(keyOf(owner), prunable, view, wanted)]
 }
 
 /**

@@ -74,8 +74,14 @@ export function dynaKubeController(options: DynaKubeOptions & ControllerScope): 
       watch({ resource: ConfigMaps, ...inScope, map: (map, cache) => referringTo(map, cache, configMapsOf) }),
       watch({ resource: Namespaces, metadataOnly: true, map: concerning(inScope, dependencies.ignoredNamespaces) }),
       watch({ ...AGENT_PODS, ...inScope }),
+      ...COPIED_SECRETS.map((name) =>
+        watch({
+          resource: Secrets,
+          fieldSelector: `metadata.name=${name}`,
+          map: copyChanged(concerning(inScope, dependencies.ignoredNamespaces)),
+        }),
+      ),
     ],
-    reads: COPIED_SECRETS.map((name) => ({ resource: Secrets, fieldSelector: `metadata.name=${name}` })),
     components: withDependencies(dependencies, COMPONENTS),
     decorate: withHash,
     report: (summary, reporter) => reportDynaKube(summary, reporter, instancesIntervalMs),
@@ -109,6 +115,14 @@ function concerning(inScope: { readonly namespace?: string }, patterns: IgnoredN
     const { name, labels = {} } = metadata
     const names = concernedBy({ name, labels }, cache.list(DynaKubes, inScope), patterns)
     return names.map((name) => ({ ...inScope, name }))
+  }
+}
+
+/** Whoever changes or deletes a copy in a namespace, the DynaKube of the namespace restores it. */
+function copyChanged(of: ReturnType<typeof concerning>) {
+  return ({ metadata: { namespace: name = '' } }: Stored<KubeObject>, cache: CacheReader): readonly ObjectKey[] => {
+    const namespace = cache.get(Namespaces, { name })
+    return namespace === undefined ? [] : of(namespace, cache)
   }
 }
 

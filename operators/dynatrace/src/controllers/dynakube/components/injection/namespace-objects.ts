@@ -35,6 +35,8 @@ export const ELSEWHERE: readonly OwnedElsewhere[] = [
     label: CREATED_BY,
     labelValue: nameOf,
     includes: ({ metadata }) => COPIED_SECRETS.includes(metadata.name),
+    // The webhook may have made a copy in a namespace that is not in view yet. A deleted namespace takes its copies along.
+    isPrunable: ({ metadata: { namespace: name = '' } }, view) => view.get(Namespaces, { name }) !== undefined,
   },
   {
     resource: Namespaces,
@@ -104,12 +106,6 @@ export function copiesIn(
     if (name === undefined) return []
     const { labels = {} } = object.metadata
     const { data = {} } = object as Secret // all sources are Secrets
-    return [
-      desired(
-        Secrets,
-        { metadata: { namespace, name, labels }, data },
-        { onForeign: 'adopt', sole: ['data', 'metadata.labels'] },
-      ),
-    ]
+    return [desired(Secrets, { metadata: { namespace, name, labels }, data }, { onForeign: 'adopt', sole: ['data'] })]
   })
 }
