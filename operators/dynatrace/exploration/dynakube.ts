@@ -80,7 +80,8 @@ const walks: Pick<OperatorUnderTest, 'walkedNamespace' | 'walkedFields' | 'examp
       }),
     }
   },
-  // How to reach the tenant is not for walks, nor is what leaves settings there for good, on purpose.
+  // How to reach the tenant is not for walks, nor is what leaves settings there for good, on purpose. All other optional
+  // fields outside lists take part, 250 of 263.
   accepts: (spec) => {
     const { apiUrl, tokens, dynatraceApiRequestThreshold, templates, ...rest } = spec as Partial<DynaKubeSpec>
     const isPlain = isDeepStrictEqual(

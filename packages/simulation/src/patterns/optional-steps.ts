@@ -2,7 +2,14 @@
 import { validate } from '@reeve/crd'
 import { problem } from '../judge/problem.ts'
 import type { PlainObject } from '../operator-under-test.ts'
-import { addedValues, emptiedValues, type RemovablePath, replaced, without } from '../schema/changed-values.ts'
+import {
+  addedValues,
+  deeplyAddedValues,
+  emptiedValues,
+  type RemovablePath,
+  replaced,
+  without,
+} from '../schema/changed-values.ts'
 import type { Point } from './pattern.ts'
 import { reduced } from './reduced-walk.ts'
 import { accepted, fieldName, isInert, type Parts, valueAt } from './walk-parts.ts'
@@ -11,7 +18,11 @@ import { accepted, fieldName, isInert, type Parts, valueAt } from './walk-parts.
 export function optionalSteps(parts: Parts, examples: readonly PlainObject[]): readonly Point[] {
   return [
     ...onlyNewFields(examples.map((full) => emptySteps(parts, full))),
-    ...onlyNewFields(examples.map((full) => addedSteps(parts, full))),
+    ...onlyNewFields([
+      ...examples.map((full) => addedSteps(parts, full, addedValues)),
+      // Where no example has the object that a field belongs to.
+      ...examples.map((full) => addedSteps(parts, full, deeplyAddedValues)),
+    ]),
   ]
 }
 
@@ -40,8 +51,8 @@ function emptySteps(parts: Parts, full: PlainObject): readonly Point[] {
 }
 
 /** A field that the example leaves out is declared, as full as the schema allows. Whether it shows is not judged. */
-function addedSteps(parts: Parts, full: PlainObject): readonly Point[] {
-  return addedValues(parts.schema, full, parts.context.seed)
+function addedSteps(parts: Parts, full: PlainObject, values: typeof addedValues): readonly Point[] {
+  return values(parts.schema, full, parts.context.seed)
     .map(({ path, value }) => ({ field: fieldName(path), next: value as PlainObject }))
     .filter(({ next }) => accepted(parts, next))
     .map(({ field, next }) => ({

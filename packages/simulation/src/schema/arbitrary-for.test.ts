@@ -1,9 +1,25 @@
-import { defineCrd, listMap, objectSchema, oneOf, openObject, quantity, validate } from '@reeve/crd'
+import {
+  defineCrd,
+  listMap,
+  objectSchema,
+  oneOf,
+  openObject,
+  quantity,
+  type StructuralSchema,
+  validate,
+} from '@reeve/crd'
 import fc from 'fast-check'
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { arbitraryFor } from './arbitrary-for.ts'
-import { addedValues, changedValues, emptiedValues, removablePaths, without } from './changed-values.ts'
+import {
+  addedValues,
+  changedValues,
+  deeplyAddedValues,
+  emptiedValues,
+  removablePaths,
+  without,
+} from './changed-values.ts'
 
 const crd = defineCrd({
   group: 'example.com',
@@ -116,5 +132,25 @@ describe('addedValues', () => {
       ...small,
       env: expect.arrayContaining([{ name: expect.any(String) }]),
     })
+  })
+})
+
+describe('deeplyAddedValues', () => {
+  it('adds each field below an absent object, with what is required beside it', () => {
+    const port = { type: 'integer', minimum: 1 } as const
+    const probe: StructuralSchema = {
+      type: 'object',
+      required: ['port'],
+      properties: { port, path: { type: 'string', minLength: 1 }, tls: { type: 'object', properties: { port } } },
+    }
+    const values = deeplyAddedValues({ type: 'object', properties: { probe } }, {}, 1)
+    expect(values).toEqual([
+      { path: ['probe', 'path'], value: { probe: { port: expect.any(Number), path: expect.any(String) } } },
+      { path: ['probe', 'tls'], value: { probe: { port: expect.any(Number), tls: { port: expect.any(Number) } } } },
+      {
+        path: ['probe', 'tls', 'port'],
+        value: { probe: { port: expect.any(Number), tls: { port: expect.any(Number) } } },
+      },
+    ])
   })
 })

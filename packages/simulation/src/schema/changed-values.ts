@@ -91,14 +91,54 @@ const SAMPLES = 12
  * addedValues(schema, { image: 'nginx' }, 1) // [{ path: ['env'], value: { image: 'nginx', env: [{ name: 'a' }] } }]
  */
 export function addedValues(schema: StructuralSchema, value: unknown, seed: number): readonly ChangedValue[] {
-  return placesFor(schema, value, []).flatMap(({ path, field, isAbsent }) => {
-    if (!isAbsent || field.type === undefined) return []
-    const samples = fc.sample(arbitraryFor(field), { seed, numRuns: SAMPLES })
-    const added = samples.map((sample) => replaced(value, path, sample))
-    const valid = added.filter((candidate) => validate(schema, candidate).length === 0)
-    const fullest = valid.toSorted((one, other) => JSON.stringify(other).length - JSON.stringify(one).length)[0]
-    return fullest === undefined ? [] : [{ path, value: fullest }]
-  })
+  return placesFor(schema, value, [])
+    .filter(({ isAbsent }) => isAbsent)
+    .flatMap((place) => added(schema, value, place, seed))
+}
+
+/**
+ * The same for each field below an object that the value has not: the object is added with that field and with what is
+ * required beside it.
+ *
+ * @example
+ * deeplyAddedValues(schema, { image: 'nginx' }, 1) // [{ path: ['probe', 'port'], value: { image: 'nginx', probe: { port: 3 } } }]
+ */
+export function deeplyAddedValues(schema: StructuralSchema, value: unknown, seed: number): readonly ChangedValue[] {
+  const below = (base: unknown, { path, field }: Place): readonly ChangedValue[] => {
+    if (field.properties === undefined) return []
+    const required = fc.sample(arbitraryFor(onlyRequired(field)), { seed, numRuns: 1 })[0]
+    const within = replaced(base, path, required)
+    return placesFor(field, required, path)
+      .filter(({ isAbsent }) => isAbsent)
+      .flatMap((place) => [...added(schema, within, place, seed), ...below(within, place)])
+  }
+  return placesFor(schema, value, [])
+    .filter(({ isAbsent }) => isAbsent)
+    .flatMap((place) => below(value, place))
+}
+
+/** `value` with one field added, if the schema accepts any value of it. */
+function added(
+  schema: StructuralSchema,
+  value: unknown,
+  { path, field }: Place,
+  seed: number,
+): readonly ChangedValue[] {
+  if (field.type === undefined && field['x-kubernetes-int-or-string'] !== true) return []
+  const samples = fc.sample(arbitraryFor(field), { seed, numRuns: SAMPLES })
+  const valid = samples
+    .map((sample) => replaced(value, path, sample))
+    .filter((candidate) => validate(schema, candidate).length === 0)
+  const fullest = valid.toSorted((one, other) => JSON.stringify(other).length - JSON.stringify(one).length)[0]
+  return fullest === undefined ? [] : [{ path, value: fullest }]
+}
+
+function onlyRequired(schema: StructuralSchema): StructuralSchema {
+  const { properties = {}, required = [] } = schema
+  return {
+    ...schema,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => required.includes(name))),
+  }
 }
 
 interface Place {
