@@ -58,6 +58,13 @@ describe('a broken operator is caught', () => {
   })
 })
 
+const distinct = [...new Map(broken.map(([operator]) => [operator.name, operator])).values()]
+
+it.each(distinct)('$name is caught within the minute of a quick exploration', { timeout: 90_000 }, async (operator) => {
+  const options = { maxSeconds: 60, stopAfter: 1 }
+  expect((await explore(operator, noteScenario as Scenario, options)).divergences).toHaveLength(1)
+})
+
 describe('a correct operator is not', () => {
   it.each(good)('$name', { timeout: 60_000 }, async (operator) => {
     const { divergences } = await explore(operator, noteScenario, { budget: 2, maxPoints: 2 })
