@@ -43,6 +43,11 @@ export const SUBCOMMANDS: readonly SubcommandEntry[] = [
     summary: 'find out why an installation does not work, and what to do',
     load: () => import('./troubleshoot.ts'),
   },
+  {
+    name: 'support-archive',
+    summary: 'collect logs, objects and a report into a ZIP archive, for support',
+    load: () => import('./support-archive.ts'),
+  },
   ...SMALL_SUBCOMMANDS,
   {
     name: 'bootstrap',

@@ -77,8 +77,11 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     expect(grantedRights(all, 'Role', 'dynatrace-operator-supportability')).toEqual([
       'create pods/exec',
       'get batch/jobs',
+      'get pods/exec',
       'get pods/log',
+      'list apps/replicasets',
       'list batch/jobs',
+      'list events',
     ])
     expect(grantedRights(all, 'Role', 'dynatrace-crd-storage-migration')).toEqual([
       'list dynatrace.com/dynakubes',
