@@ -16,8 +16,10 @@ import { ensureBinaries } from './binaries.ts'
 import { showBuildProgress } from './build-progress-line.ts'
 import { ensureCsiSanity, findCsiSanity } from './csi-sanity.ts'
 import { GoMissingError, RealClusterError } from './errors.ts'
+import type { GoProgramOptions } from './go-program.ts'
 import { startSimulatedNodes } from './nodes/simulated-nodes.ts'
 import { ensureOtelCollector, findOtelCollector } from './otel-collector.ts'
+import { ensurePromqlCheck, findPromqlCheck } from './promql-check.ts'
 import { type RealCluster, startRealCluster } from './real-cluster.ts'
 
 const EXIT_UNAVAILABLE = 69
@@ -47,12 +49,13 @@ async function runTests(vitestArguments: readonly string[]): Promise<number> {
   const { signal } = interrupted
   const binaries = await ensureBinaries({ onProgress: showBuildProgress(process.stderr), signal })
   const collector = await otelCollector(signal)
-  const sanity = await csiSanity(signal)
+  const sanity = await built('csi-sanity', findCsiSanity, ensureCsiSanity, signal)
+  const promql = await built('the parser of Prometheus', findPromqlCheck, ensurePromqlCheck, signal)
   const logFolder = process.env.REEVE_REAL_CLUSTER_LOGS
   await using cluster = await startRealCluster({ binaries, signal, ...(logFolder && { logFolder }) })
   const nodes = ['node-1', 'node-2', 'node-3'].map((name) => ({ name }))
   await using _nodes = await startSimulatedNodes(cluster, { nodes })
-  return await runVitest(cluster, { collector, sanity }, vitestArguments)
+  return await runVitest(cluster, { collector, sanity, promql }, vitestArguments)
 }
 
 /** Building takes minutes, so it is opt-in. */
@@ -63,13 +66,18 @@ async function otelCollector(signal: AbortSignal): Promise<string | undefined> {
   return ensureOtelCollector({ signal })
 }
 
-/** Takes a minute the first time. Without it one suite is skipped. */
-async function csiSanity(signal: AbortSignal): Promise<string | undefined> {
-  const found = await findCsiSanity()
+/** A program that takes a minute to build the first time. If that fails, its suite is skipped. */
+async function built(
+  name: string,
+  find: () => Promise<string | undefined>,
+  ensure: (options: GoProgramOptions) => Promise<string>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const found = await find()
   if (found !== undefined) return found
-  console.error('real cluster: building csi-sanity, which takes a minute')
+  console.error(`real cluster: building ${name}, which takes a minute`)
   try {
-    return await ensureCsiSanity({ signal })
+    return await ensure({ signal })
   } catch (error) {
     if (signal.aborted || !(error instanceof RealClusterError)) throw error
     console.error(`real cluster: its suite is skipped: ${error.message}`)
@@ -77,9 +85,16 @@ async function csiSanity(signal: AbortSignal): Promise<string | undefined> {
   }
 }
 
+/** Programs that some suites need; those of an absent one are skipped. */
+interface Programs {
+  readonly collector: string | undefined
+  readonly sanity: string | undefined
+  readonly promql: string | undefined
+}
+
 async function runVitest(
   cluster: RealCluster,
-  { collector, sanity }: { readonly collector: string | undefined; readonly sanity: string | undefined },
+  { collector, sanity, promql }: Programs,
   args: readonly string[],
 ): Promise<number> {
   const vitestFolder = dirname(createRequire(import.meta.url).resolve('vitest/package.json'))
@@ -93,6 +108,7 @@ async function runVitest(
       REEVE_ETCD_KUBECONFIG: cluster.etcdKubeconfigPath,
       ...(collector !== undefined && { REEVE_OTEL_COLLECTOR: collector }),
       ...(sanity !== undefined && { REEVE_CSI_SANITY: sanity }),
+      ...(promql !== undefined && { REEVE_PROMQL_CHECK: promql }),
     },
   })
   const stopVitest = () => vitest.kill('SIGTERM')
