@@ -7,10 +7,10 @@ import type { Collector } from '../src/index.ts'
 import { helmPath, isDryRun, type RunningOperator, type Stage, setStage } from './support/stage.ts'
 import { Tenants } from './support/tenants.ts'
 
-const COUNT = Number(process.env.REEVE_COLLECTORS ?? 12)
+const COUNT = Number(process.env.REEVE_COLLECTORS ?? 6)
 
 /** This many are compared with the helm command, one by one. */
-const ASKED = 4
+const ASKED = 2
 
 const TIMEOUT_MS = 600_000
 

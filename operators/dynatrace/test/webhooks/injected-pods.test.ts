@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest'
 import { judgeInjectedPods } from './support/judge-pods.ts'
 
-const PODS = 400
+/** More of them in `injected-pods.thorough.test.ts`. */
+const PODS = 150
 
 it('the API server accepts every injected pod that it accepts without injection', async () => {
   const { injected, rejections } = await judgeInjectedPods(PODS)
