@@ -1,5 +1,5 @@
 /** The CSI driver with the rights of its ServiceAccount and the settings of its DaemonSet: it needs no others. */
-import { mkdir, mkdtemp, readlink, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readlink, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DaemonSet, Events, Jobs } from '@reeve/kube'
@@ -73,7 +73,8 @@ async function runProvisioner(): Promise<void> {
     hostDataRoot: env.CSI_DATA_DIR ?? '',
     jobs: parseJobSettings(env['helm.json']),
     hasCsiDriver: true,
-    cleanupPeriodMs: 1,
+    // One clean-up at the start; another one could delete the agent of a Job before it is linked.
+    cleanupPeriodMs: 3_600_000,
     readMounts: async () => [],
     metrics: provisionerMetrics(registry),
     logger: silentLogger,
@@ -125,8 +126,12 @@ describe.skipIf(helmPath === undefined)('the CSI driver (skipped without helm)',
       ],
       volumes: [{ hostPath: { path: '/var/lib/kubelet/plugins/csi.oneagent.dynatrace.com/data' } }],
     })
-    // What the Job would have copied.
-    await mkdir(join(paths.codeModule(version), 'agent/bin/1.2.3.20250101-000000'), { recursive: true })
+    // What the Job would have copied, which appears at once.
+    const copied = join(folder, 'copied')
+    await mkdir(join(copied, 'agent/bin/1.2.3.20250101-000000'), { recursive: true })
+    await rename(copied, paths.codeModule(version))
+    const touch = { metadata: { annotations: { touched: 'now' } } }
+    await chart.admin.patch(DynaKubes, { namespace: chart.namespace, name: 'pulled' }, { type: 'merge', patch: touch })
     await chart.until('no Job', async () => (await downloadJobs()).length === 0)
     expect(await target('pulled')).toBe(paths.codeModule(version))
   })
