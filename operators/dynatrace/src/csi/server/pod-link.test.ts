@@ -2,7 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises'
 import { scratchFolder } from '@reeve/archives/testing'
 import { expect, it } from 'vitest'
 import { DataPaths } from '../data-paths.ts'
-import { linkPod, removePodLink, writePodInfo } from './pod-link.ts'
+import { linkPod, readPodInfo, removePodLink, writePodInfo } from './pod-link.ts'
 
 it('is made and removed while other pods of the namespace come and go', async () => {
   await using scratch = await scratchFolder()
@@ -15,7 +15,7 @@ it('is made and removed while other pods of the namespace come and go', async ()
     for (let round = 0; round < 50; round++) {
       await writePodInfo(volume, link)
       await linkPod(volume, link)
-      await removePodLink(volume, paths)
+      await removePodLink(await readPodInfo(volume), volume, paths)
     }
   }
   await Promise.all(Array.from({ length: 8 }, (_, pod) => comeAndGo(`web-${pod}`)))

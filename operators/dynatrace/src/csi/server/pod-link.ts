@@ -60,9 +60,8 @@ async function removeOld(link: string): Promise<void> {
   await (existing?.isDirectory() ? rmdir(link) : rm(link, { force: true }))
 }
 
-/** Deletes the link that the note names, and the folder of its namespace if it is empty. */
-export async function removePodLink(volume: AppVolumePaths, paths: DataPaths): Promise<void> {
-  const link = await readPodInfo(volume.podInfo)
+/** Deletes the link that a note names, and the folder of its namespace if it is empty. */
+export async function removePodLink(link: string, volume: AppVolumePaths, paths: DataPaths): Promise<void> {
   // `_dynakubes/<dynakube>/appmounts/<namespace>/<pod>`
   const [folder, , kind, , pod, ...more] = relative(paths.root, link).split('/')
   if (link !== join(link) || folder !== '_dynakubes' || kind !== 'appmounts' || !pod || more.length > 0) return
@@ -74,9 +73,12 @@ export async function removePodLink(volume: AppVolumePaths, paths: DataPaths): P
   await rmdir(dirname(link)).catch(() => undefined)
 }
 
-async function readPodInfo(path: string): Promise<string> {
+/** The link that the note names; empty if there is no usable note. */
+export async function readPodInfo({ podInfo }: AppVolumePaths): Promise<string> {
   // Neither a link to another file nor a pipe, which would never end.
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
+  const file = await open(podInfo, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    () => undefined,
+  )
   if (file === undefined) return ''
   try {
     const { size } = await file.stat()

@@ -6,7 +6,7 @@ import { unmountAll } from '../mounts/mounts.ts'
 import type { NodeUnpublishVolumeRequest } from '../wire/csi-messages.ts'
 import type { PublishContext } from './app-volume.ts'
 import { isMissing } from './file-errors.ts'
-import { removePodLink } from './pod-link.ts'
+import { readPodInfo, removePodLink } from './pod-link.ts'
 
 /**
  * Unmounts a volume and deletes what belongs to it, whatever its mode. Never fails: a pod must not stay in
@@ -16,7 +16,7 @@ export async function unpublishVolume(
   { volumeId, targetPath }: NodeUnpublishVolumeRequest,
   context: PublishContext,
 ): Promise<void> {
-  const { paths, logger } = context
+  const { paths, mounts, logger } = context
   const volume = paths.appVolume(volumeId)
   const attempt = (what: string, work: Promise<unknown>): Promise<boolean> =>
     work.then(
@@ -26,12 +26,24 @@ export async function unpublishVolume(
         return false
       },
     )
-  // What is still mounted is in use; deleting what it shows would break it.
-  if (!(await attempt('cannot unmount the target of a volume', unmountAll(targetPath, context.mounts)))) return
+  const ofTarget = 'cannot unmount the target of a volume'
+  const ofOverlay = 'cannot unmount the overlay of a volume'
+  const reading = readPodInfo(volume).catch(() => '')
+  // What is still mounted is in use; deleting what it shows would break it. More mounts at the same place are rare, so
+  // that looking for them does not hold up the rest.
+  if (!(await attempt(ofTarget, mounts.unmount(targetPath)))) return
   // There is none for a host agent, or for a pod without an agent.
-  if (!(await attempt('cannot unmount the overlay of a volume', unmountAll(volume.mapped, context.mounts)))) return
-  await attempt('cannot delete the link of a pod', removePodLink(volume, paths))
-  await attempt('cannot delete what a pod wrote', removeVolume(volume))
+  const unmounted = await Promise.all([
+    attempt(ofTarget, unmountAll(targetPath, mounts)),
+    attempt(ofOverlay, mounts.unmount(volume.mapped)),
+  ])
+  if (unmounted.includes(false)) return
+  const link = await reading
+  const [isUnmounted] = await Promise.all([
+    attempt(ofOverlay, unmountAll(volume.mapped, mounts)),
+    attempt('cannot delete the link of a pod', removePodLink(link, volume, paths)),
+  ])
+  if (isUnmounted) await attempt('cannot delete what a pod wrote', removeVolume(volume))
 }
 
 async function removeVolume(volume: AppVolumePaths): Promise<void> {
