@@ -1,156 +1,135 @@
 /** The chart: what it installs is valid, and the operator needs no right beyond those it gives. */
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { findClientBinary } from '@reeve/client-binaries'
+import { randomBytes } from 'node:crypto'
+import { chartExpressions, exposedNames, metricNames } from '@reeve/client-binaries'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
-import { connect, type KubeClient, type KubeObject, sleep, type UnknownObject } from '@reeve/kube'
+import { crdManifest } from '@reeve/crd'
+import {
+  ClusterRoleBindings,
+  CustomResourceDefinitions,
+  connect,
+  type DiscoveringClient,
+  Events,
+  ServiceAccounts,
+  type UnknownObject,
+} from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseAllDocuments, stringify } from 'yaml'
-import { createWebAppOperator, type WebApp, WebApps } from '../src/index.ts'
+import { WebAppCrd, WebApps } from '../src/index.ts'
+import { helmPath, render } from './support/chart.ts'
+import { type InstalledOperator, startInstalled, tokenOf, until } from './support/installed-operator.ts'
 import { written } from './support/stage.ts'
 
-const CHART = fileURLToPath(new URL('../chart', import.meta.url))
-const RELEASE = 'webapp-chart-test'
-const helm = await findClientBinary('helm')
+const run = randomBytes(3).toString('hex')
+/** No cluster here has the custom resources of the Prometheus operator. */
+const MONITORING = { protected: true, dashboard: true }
 
 let cluster: ClusterUnderTest
-let admin: KubeClient
+let admin: DiscoveringClient
 let namespace: string
-let folder: string
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'reeve-chart-'))
   cluster = await openCluster()
   admin = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'chart-test' })
   namespace = await cluster.createNamespace()
+  await admin.apply(CustomResourceDefinitions, crdManifest(WebAppCrd), { force: true })
 })
 afterAll(async () => {
   await admin.close()
   await cluster.close()
-  await rm(folder, { recursive: true, force: true })
 })
-
-async function render(...values: string[]): Promise<readonly UnknownObject[]> {
-  const sets = values.flatMap((value) => ['--set', value])
-  const { stdout } = await promisify(execFile)(helm ?? '', [
-    'template',
-    RELEASE,
-    CHART,
-    '-n',
-    namespace,
-    '--include-crds',
-    ...sets,
-  ])
-  return parseAllDocuments(stdout).flatMap((document) => {
-    const object = document.toJS() as UnknownObject | null
-    return object === null ? [] : [object]
-  })
-}
 
 async function apply(object: UnknownObject, dryRun: boolean): Promise<void> {
   const resource = await admin.resourceFor(object)
   await admin.apply(resource, object, { dryRun, force: true, fieldValidation: 'Strict' })
+  if (dryRun || resource.namespaced) return
+  cluster.removeAtClose(`/apis/${object.apiVersion}/${resource.plural}/${object.metadata.name}`)
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = AbortSignal.timeout(60_000)
-  while (!(await condition())) await sleep(50, { signal: deadline })
-}
-
-describe.skipIf(helm === undefined)('the chart (skipped without helm)', () => {
+describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () => {
   it.each([
-    ['with defaults', []],
-    ['without webhooks', ['webhook.enabled=false']],
-    ['with a certificate of cert-manager', ['webhook.certificateSecretName=tls', 'metrics.dashboard=true']],
-    ['for a few namespaces', ['watchNamespaces={shop,blog}', 'replicas=1', 'podDisruptionBudget.enabled=false']],
+    ['with defaults', {}],
+    ['without webhooks', { webhook: { enabled: false } }],
+    [
+      'with a certificate of cert-manager and a network policy',
+      {
+        webhook: { certificateSecretName: 'tls' },
+        networkPolicy: { enabled: true, metricsFrom: [{ podSelector: {} }], apiServerTo: [{ podSelector: {} }] },
+      },
+    ],
+    ['for a few namespaces', { watchNamespaces: ['default', 'kube-public'], replicas: 1, metrics: MONITORING }],
   ])('renders objects that the API server accepts %s', async (_, values) => {
-    const objects = await render(...values)
+    const { objects } = await render(values, { name: `webapp-${run}`, namespace })
     expect(objects.length).toBeGreaterThan(5)
     for (const object of objects) await apply(object, true)
   })
 
-  it('gives the operator all the rights it uses: as its ServiceAccount it runs a WebApp without one refusal', async () => {
-    const objects = await render('webhook.enabled=false')
-    const needed = new Set([
-      'CustomResourceDefinition',
-      'ServiceAccount',
-      'ClusterRole',
-      'ClusterRoleBinding',
-      'Role',
-      'RoleBinding',
-    ])
-    for (const object of objects.filter(({ kind }) => needed.has(kind))) await apply(object, false)
-    const { status } = await admin.raw<{ status: { token: string } }>({
-      method: 'POST',
-      path: `/api/v1/namespaces/${namespace}/serviceaccounts/${RELEASE}/token`,
-      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
-    })
-    const refusals: string[] = []
-    const client = await connect({
-      kubeconfig: await tokenKubeconfig(status.token),
-      fieldManager: 'webapp-operator',
-      onRequest: (report) => {
-        if (report.status === 403) refusals.push(`${report.verb} ${report.resource}`)
-      },
-    })
-    await until(() =>
-      client.list(WebApps).then(
-        () => true,
-        () => false,
-      ),
-    )
-    refusals.length = 0
-    const stop = new AbortController()
-    const { manager } = createWebAppOperator({
-      client,
-      leaderElection: { lease: { namespace, name: 'webapp-operator' }, identity: 'chart-test' },
-    })
-    const running = manager.run(stop.signal)
-    try {
-      const app: WebApp = written('chart', { ingress: { host: 'chart.example.com' } }, { namespace })
-      await admin.create(WebApps, app)
-      const phase = async () => (await admin.get(WebApps, { namespace, name: 'chart' })).status?.phase
-      await until(async () => (await phase()) === 'Ready')
-      await admin.patch(
-        WebApps,
-        { namespace, name: 'chart' },
-        { type: 'merge', patch: { spec: { image: 'nginx:2', ingress: null } } },
-      )
-      await until(async () => (await phase()) !== 'Ready')
-      await until(async () => (await phase()) === 'Ready')
-      await until(async () => (await events()).some((reason) => reason === 'Ready'))
-    } finally {
-      stop.abort()
-      await running
-      await client.close()
-    }
-    expect(refusals).toEqual([])
-  })
+  it.each([
+    ['in all namespaces', 'all', false],
+    ['in single namespaces', 'few', true],
+  ])(
+    'gives the operator all the rights it uses %s: with webhooks and metrics it runs a WebApp without one refusal',
+    async (_, form, isLimited) => {
+      const own = await cluster.createNamespace()
+      const name = `webapp-${form}-${run}`
+      const values = { metrics: MONITORING, ...(isLimited && { watchNamespaces: [namespace] }) }
+      const { objects } = await render(values, { name, namespace: own })
+      for (const object of objects) await apply(isLimited ? object : onlyIn(namespace, object), false)
+      await using operator = await startInstalled(cluster, admin, { namespace: own, name })
+      await runWebApp(form)
+      await expectMetrics(operator, own, name)
+      expect(operator.refusals).toEqual([])
+    },
+  )
 })
 
-/** How a pod with this token would reach the cluster. */
-async function tokenKubeconfig(token: string): Promise<string> {
-  const { server, ca } = cluster.connection
-  const path = join(folder, 'kubeconfig')
-  const name = 'operator'
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name, cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
-    users: [{ name, user: { token } }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
-    'current-context': name,
-  }
-  await writeFile(path, stringify(config), { mode: 0o600 })
-  return path
+/** Other suites use the same cluster: their WebApps must not come to the webhooks of this one. */
+function onlyIn(name: string, object: UnknownObject): UnknownObject {
+  if (!object.kind.endsWith('WebhookConfiguration')) return object
+  const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': name } }
+  return { ...object, webhooks: (object.webhooks as readonly object[]).map((one) => ({ ...one, namespaceSelector })) }
 }
 
-async function events(): Promise<readonly string[]> {
-  const resource = await admin.resourceFor({ apiVersion: 'v1', kind: 'Event' })
-  const { items } = await admin.listAll(resource, { namespace })
-  return items.map((event) => String((event as KubeObject & { reason?: string }).reason))
+async function runWebApp(name: string): Promise<void> {
+  const key = { namespace, name }
+  const attempt = () =>
+    admin.create(WebApps, written('refused', { image: 'no-tag' }, { namespace }), { dryRun: true }).then(
+      () => '',
+      (error: unknown) => String(error),
+    )
+  await until(async () => (await attempt()).includes('spec.image'))
+  await admin.create(WebApps, written(name, { ingress: { host: `${name}.example.com` } }, key))
+  const phase = async () => (await admin.get(WebApps, key)).status?.phase
+  await until(async () => (await phase()) === 'Ready')
+  await admin.patch(WebApps, key, { type: 'merge', patch: { spec: { image: 'nginx:2', ingress: null } } })
+  await until(async () => (await phase()) !== 'Ready')
+  await until(async () => (await phase()) === 'Ready')
+  await until(async () => {
+    const { items } = await admin.listAll(Events, { namespace })
+    return items.some(({ reason, involvedObject }) => reason === 'Ready' && involvedObject.name === name)
+  })
+}
+
+/** An account with the role of the chart can read metrics, and they have everything that alerts and dashboard use. */
+async function expectMetrics(operator: InstalledOperator, own: string, name: string): Promise<void> {
+  const account = { namespace: own, name: 'prometheus' }
+  await admin.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account })
+  const token = await tokenOf(admin, own, account.name)
+  const reader = `${name}-metrics-reader`
+  const apiGroup = 'rbac.authorization.k8s.io'
+  await admin.create(ClusterRoleBindings, {
+    apiVersion: `${apiGroup}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: reader },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: reader },
+    subjects: [{ kind: 'ServiceAccount', ...account }],
+  })
+  cluster.removeAtClose(`/apis/${apiGroup}/v1/clusterrolebindings/${reader}`)
+  // A real API server learns of rights a moment after they are granted.
+  await until(async () => (await operator.scrape(token)).status === 200)
+  const { body } = await operator.scrape(token)
+  const { objects } = await render({ metrics: { serviceMonitor: true, alerts: true, dashboard: true } })
+  const expressions = chartExpressions(objects)
+  expect(expressions.length).toBeGreaterThan(10)
+  const used = expressions.flatMap(({ expression }) => metricNames(expression))
+  const exposed = exposedNames(body)
+  expect(used.filter((metric) => !exposed.has(metric))).toEqual([])
 }

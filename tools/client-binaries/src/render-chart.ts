@@ -43,7 +43,7 @@ export async function renderChart(chart: string, options: RenderOptions): Promis
 }
 
 /** The objects of a file with YAML documents; empty documents are skipped. */
-export function parseObjects(yaml: string): readonly UnknownObject[] {
+function parseObjects(yaml: string): readonly UnknownObject[] {
   // Helm and the API server refuse documents that are no objects.
   return parseAllDocuments(yaml).flatMap((document) => (document.toJS() as UnknownObject | null) ?? [])
 }

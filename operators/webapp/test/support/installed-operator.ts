@@ -1,0 +1,149 @@
+/** The operator as its chart installs it: with the arguments of its Deployment and the rights of its ServiceAccount. */
+import { request } from 'node:https'
+import type { ClusterUnderTest } from '@reeve/cluster-under-test'
+import { createClient, Deployments, type DiscoveringClient, loadConfig, sleep, type UnknownObject } from '@reeve/kube'
+import { clientMetrics, createMetricsRegistry } from '@reeve/runtime/metrics'
+import { createWebAppOperator, WebApps } from '../../src/index.ts'
+
+/** An operator that runs in this process. */
+export interface InstalledOperator extends AsyncDisposable {
+  /** Requests that the API server refused with 403. */
+  readonly refusals: readonly string[]
+  /** Gets `/metrics` with the token of an account. */
+  scrape(token: string): Promise<{ readonly status: number | undefined; readonly body: string }>
+}
+
+/** Polls until the condition holds; fails after a minute. */
+export async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = AbortSignal.timeout(60_000)
+  while (!(await condition())) await sleep(50, { signal: deadline })
+}
+
+/** A token of a ServiceAccount, as its pods get one. */
+export async function tokenOf(admin: DiscoveringClient, namespace: string, account: string): Promise<string> {
+  const { status } = await admin.raw<{ status: { token: string } }>({
+    method: 'POST',
+    path: `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+  })
+  return status.token
+}
+
+/**
+ * Runs the operator that is installed under this name, as a node would run its pod. No network leads to the Service here,
+ * so its webhook configurations are changed to the address of this process.
+ */
+export async function startInstalled(
+  cluster: ClusterUnderTest,
+  admin: DiscoveringClient,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<InstalledOperator> {
+  const { spec } = await admin.get(Deployments, { namespace, name })
+  const args = spec?.template.spec?.containers[0]?.args ?? []
+  const valuesOf = (flag: string) =>
+    args.filter((arg) => arg.startsWith(`${flag}=`)).map((arg) => arg.slice(flag.length + 1))
+  const [secret = ''] = valuesOf('--webhook-secret')
+  const [configuration = ''] = valuesOf('--webhook-configuration')
+  const watched = valuesOf('--watch-namespace')
+
+  const token = await tokenOf(admin, namespace, name)
+  const credentials = { get: async () => ({ authorization: `Bearer ${token}` }), renew: async () => undefined }
+  const config = { ...(await loadConfig({ kubeconfig: cluster.kubeconfigPath })), credentials }
+  const metrics = await createMetricsRegistry({ processMetrics: true })
+  const counted = clientMetrics(metrics, new URL(config.server).host)
+  const refusals: string[] = []
+  const client = createClient({
+    config,
+    fieldManager: 'webapp-operator',
+    onRequest: (report) => {
+      counted(report)
+      if (report.status === 403) refusals.push(`${report.verb} ${report.resource}`)
+    },
+  })
+  const operator = createWebAppOperator({
+    client,
+    metrics,
+    ...(watched.length > 0 && { namespaces: watched }),
+    leaderElection: { lease: { namespace, name: 'webapp-operator' }, identity: 'installed' },
+    metricsAddress: { host: '127.0.0.1', port: 0, isProtected: args.includes('--protect-metrics') },
+    webhook: {
+      address: { host: '127.0.0.1', port: 0 },
+      certificate: { secret: { namespace, name: secret }, hosts: ['127.0.0.1'] },
+      inject: { mutating: [configuration], validating: [configuration] },
+    },
+  })
+  // A real API server learns of rights a moment after they are granted.
+  await until(() =>
+    Promise.all([
+      client.list(WebApps, watched[0] === undefined ? {} : { namespace: watched[0] }),
+      client.raw({ method: 'GET', path: `/api/v1/namespaces/${namespace}/secrets/${secret}` }),
+      client.raw({ method: 'GET', path: `${WEBHOOKS}/mutatingwebhookconfigurations/${configuration}` }),
+    ]).then(
+      () => true,
+      () => false,
+    ),
+  )
+  refusals.length = 0
+
+  const stop = new AbortController()
+  const running = operator.manager.run(stop.signal)
+  running.catch(() => undefined)
+  const { port } = (await operator.webhooks?.server.address()) ?? {}
+  const configurations = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'].map(
+    (kind) => `${WEBHOOKS}/${kind}/${configuration}`,
+  )
+  for (const path of configurations) await redirect(admin, path, `https://127.0.0.1:${port}`)
+  await operator.webhooks?.certificates?.check(AbortSignal.timeout(30_000))
+  return {
+    refusals,
+    async scrape(bearer) {
+      const address = await operator.manager.metricsServer?.address()
+      return getMetrics(address?.port ?? 0, bearer)
+    },
+    async [Symbol.asyncDispose]() {
+      // With nobody behind them they would reject every WebApp. An uninstall may have deleted them.
+      for (const path of configurations) await cluster.raw.send({ method: 'DELETE', path })
+      stop.abort()
+      await running
+      await client.close()
+    },
+  }
+}
+
+const WEBHOOKS = '/apis/admissionregistration.k8s.io/v1'
+
+interface Webhook {
+  readonly clientConfig: { readonly service?: { readonly path?: string }; readonly caBundle?: string }
+}
+
+async function redirect(admin: DiscoveringClient, path: string, server: string): Promise<void> {
+  await until(async () => {
+    const live = await admin.raw<UnknownObject>({ method: 'GET', path })
+    const webhooks = (live.webhooks as readonly Webhook[]).map(({ clientConfig, ...webhook }) => ({
+      ...webhook,
+      clientConfig: {
+        url: `${server}${clientConfig.service?.path}`,
+        ...(clientConfig.caBundle && { caBundle: clientConfig.caBundle }),
+      },
+    }))
+    // The operator writes its CA bundle at the same time.
+    return admin.raw({ method: 'PUT', path, body: { ...live, webhooks } }).then(
+      () => true,
+      () => false,
+    )
+  })
+}
+
+/** The certificate is self-signed. */
+function getMetrics(port: number, token: string) {
+  const headers = { authorization: `Bearer ${token}` }
+  return new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path: '/metrics', rejectUnauthorized: false, headers }, async (response) => {
+      let body = ''
+      for await (const chunk of response.setEncoding('utf8')) body += chunk
+      resolve({ status: response.statusCode, body })
+    })
+      .on('error', reject)
+      .end()
+  })
+}
