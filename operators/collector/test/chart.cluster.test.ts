@@ -1,8 +1,10 @@
 /** The chart of the operator on a cluster: its objects are valid, and its rights are sufficient. */
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
+import { chartExpressions, exposedNames, metricNames } from '@reeve/client-binaries'
 import { manifestObjects } from '@reeve/helm'
 import { type ClusterConfig, Deployments, isNotFound, loadConfig, Services, type UnknownObject } from '@reeve/kube'
+import { createMetricsRegistry } from '@reeve/runtime/metrics'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Collectors, parseSettings } from '../src/index.ts'
 import { collectorOf, configuration } from '../src/testing/collector.ts'
@@ -47,8 +49,9 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
 
   test.each([
     ['with defaults', {}],
-    ['without a webhook', { webhook: { enabled: false }, watchNamespace: 'shop' }],
+    ['without a webhook', { webhook: { enabled: false }, watchNamespace: 'default' }],
     ['with more rights', { extraTenantRules: [{ apiGroups: ['example.com'], resources: ['a'], verbs: ['get'] }] }],
+    ['with a network policy and protected metrics', { networkPolicy: { enabled: true }, metrics: { protected: true } }],
     ['with any account', { settings: { ...SETTINGS, serviceAccounts: ['*'] } }],
     ['with accounts in created namespaces', { settings: { ...SETTINGS, createdNamespaces: { clusterRole: 'admin' } } }],
   ])('renders objects that a cluster accepts %s', async (_, values) => {
@@ -76,9 +79,9 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     expect(writable.flatMap(({ resources, verbs }) => resources.map((resource) => `${resource}: ${verbs}`))).toEqual([
       'collectors: get,list,watch,patch',
       'collectors/status: update',
+      'events: create,patch',
       'namespaces: get,list,watch,create',
       'serviceaccounts: impersonate',
-      'events: create,patch',
       'validatingwebhookconfigurations: get,patch',
     ])
     expect(rules.find(({ verbs }) => verbs.includes('impersonate'))?.resourceNames).toEqual(['collector'])
@@ -117,6 +120,8 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     const operator = await stage.startOperator({
       settings: { clusters, createdNamespaces },
       config: await serviceAccount(),
+      metrics: await createMetricsRegistry({ processMetrics: true }),
+      metricsAddress: { host: '127.0.0.1', port: 0 },
       onRequest({ status, verb, resource }) {
         if (status === 403) refusals.push(`${verb} ${resource}`)
       },
@@ -166,6 +171,16 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     const tenants = new Tenants(stage, 'greedy')
     await tenants.create('greedy', 'replicas: 0')
     expect(await tenants.untilReason('greedy', 'Degraded', 'HelmForbidden')).toContain('roles')
+    const metrics = await operator.manager.metricsServer?.address()
+    const scrape = await fetch(`http://127.0.0.1:${metrics?.port}/metrics`)
+    const exposed = exposedNames(await scrape.text())
+    const monitored = await render({ metrics: { serviceMonitor: true, alerts: true, dashboard: true } })
+    const expressions = chartExpressions(monitored)
+    expect(expressions.length).toBeGreaterThan(10)
+    const used = expressions.flatMap(({ expression }) => metricNames(expression))
+    // Written by the command line, for its client.
+    const unknown = used.filter((name) => !exposed.has(name) && name !== 'rest_client_requests_total')
+    expect(unknown).toEqual([])
     await operator.stop()
     expect(refusals).toEqual([])
   })

@@ -39,7 +39,7 @@ export const helms = await helmsToTry()
 const CHARTS = fileURLToPath(new URL('../../charts', import.meta.url))
 
 /** An operator that runs. */
-export interface RunningOperator extends Pick<CollectorOperator, 'webhooks'> {
+export interface RunningOperator extends Pick<CollectorOperator, 'manager' | 'webhooks'> {
   /** Every helm command it started, as its arguments. */
   readonly commands: readonly (readonly string[])[]
   stop(): Promise<void>
@@ -159,6 +159,7 @@ export async function setStage(path = helmPath): Promise<Stage> {
       running.catch(() => undefined)
       const handle: RunningOperator = {
         commands,
+        manager,
         webhooks,
         async stop() {
           operators.delete(handle)
