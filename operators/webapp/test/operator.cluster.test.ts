@@ -175,7 +175,7 @@ describe('in the cluster', () => {
       runCaptured(main, ['plan', '--kubeconfig', cluster.kubeconfigPath, '-n', namespace, 'quiet', ...args])
     await create(written('quiet', { replicas: 1 }))
     await untilPhase('quiet', 'Ready')
-    expect(await plan()).toEqual({ code: 0, stderr: '', stdout: 'No changes. 2 stay as they are.\n' })
+    expect(await plan()).toEqual({ code: 0, stderr: '', stdout: 'No changes. 2 are unchanged.\n' })
     const annotate = (value: string | null) =>
       client.patch(WebApps, key, { type: 'merge', patch: { metadata: { annotations: { 'reeve.dev/paused': value } } } })
     await annotate('true')

@@ -24,5 +24,5 @@ test('help is printed without starting anything', async () => {
 
 test('an invalid command line prints the correct usage', async () => {
   const outcome = await run(launcher, '--port', 'http')
-  expect(outcome).toMatchObject({ code: 2, stderr: expect.stringMatching(/--port must be an integer.*not "http"/) })
+  expect(outcome).toMatchObject({ code: 64, stderr: expect.stringMatching(/--port must be an integer.*not "http"/) })
 })
