@@ -39,6 +39,7 @@ it('labels the namespaces that are selected and puts everything into them', asyn
   ])
   expect(target?.data).toEqual(source.data)
   expect(target?.metadata.ownerReferences).toBeUndefined()
+  expect(target?.metadata.annotations).toHaveProperty(['internal.operator.dynatrace.com/template-hash'])
   expect(Object.keys((await copy('shop', 'dynatrace-bootstrapper-certs'))?.data ?? {})).toEqual(['trusted.pem'])
   await stage.until('the condition', async () => {
     return (await stage.condition('apps', 'OneAgentNamespacesMonitored'))?.message === '1 namespaces match: shop'

@@ -41,11 +41,11 @@ export function reportDynaKube(
   return { events, requeueAfterMs }
 }
 
-/** Adds the hash of the template. Objects in other namespaces and the Service of gateways never had one. */
+/** Adds the hash of the template. The labels of namespaces and the Service of gateways never had one. */
 export function withHash(wanted: DesiredObject, dynakube: DynaKube): DesiredObject {
   const { namespace, name } = wanted.object.metadata
   const isGatewayService = wanted.resource === Services && name === namesOf(dynakube).activeGate
-  return namespace !== dynakube.metadata.namespace || isGatewayService ? wanted : withTemplateHash(wanted)
+  return namespace === undefined || isGatewayService ? wanted : withTemplateHash(wanted)
 }
 
 /** The tenant responded with an error that counts as unavailable. */
