@@ -96,7 +96,7 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     })
     await stage.until(async () => ((await stage.untilPhase('hand', 'Available')).status?.revision ?? 0) >= 3)
     expect(await stage.helm.values(tenants.releaseOf('hand'))).toEqual({ replicas: 0 })
-    await stage.until(async () => (await tenants.events('hand')).some(({ note }) => note.includes('by hand')))
+    await stage.until(async () => (await tenants.events('hand')).some(({ note }) => note.includes('manually')))
   })
 
   test('does not change a release that the operator did not create', async () => {

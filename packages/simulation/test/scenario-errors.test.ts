@@ -1,9 +1,12 @@
 /** Scenarios that lead to errors themselves, without any injected fault. */
+import type { KubeClient } from '@reeve/kube'
 import { expect, it } from 'vitest'
 import { Explorer, explore, type Scenario } from '../src/index.ts'
 import { type Box, Boxes, boxOperator, correctReconcile } from './support/boxes.ts'
 
 const key = { namespace: 'default', name: 'gift' }
+const insist = (count: number) =>
+  ({ type: 'merge', patch: { metadata: { annotations: { insist: `${count}` } } } }) as const
 const edit = (text: string) => ({ type: 'merge', patch: { spec: { text } } }) as const
 
 const scenario: Scenario = {
@@ -19,6 +22,13 @@ const scenario: Scenario = {
       expectedErrors: [/cannot be kept/],
       irreplaceable: ['configmaps default/gift'],
     },
+    // A failure is logged as an error only after several attempts.
+    ...[1, 2, 3, 4].map((count) => ({
+      name: `insist ${count}`,
+      act: ({ client }: { readonly client: KubeClient }) => client.patch(Boxes, key, insist(count)),
+      expectedErrors: [/cannot be kept/],
+      irreplaceable: ['configmaps default/gift'],
+    })),
     { name: 'mend', act: ({ client }) => client.patch(Boxes, key, edit('mended')) },
   ],
 }

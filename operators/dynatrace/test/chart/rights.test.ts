@@ -205,10 +205,11 @@ describe.skipIf(helmPath === undefined)('the operator (skipped without helm)', {
     }
     await disturb(Deployments, EDGE)
     const copy = { namespace: 'shop', name: 'dynatrace-bootstrapper-config' }
-    await admin.patch(Secrets, copy, merge({ metadata: { labels: { foreign: 'true' } } }))
+    const label = 'app.kubernetes.io/component'
+    await admin.patch(Secrets, copy, merge({ metadata: { labels: { [label]: 'foreign' } } }))
     await touch()
     await chart.until('the copy as it was', async () => {
-      return (await admin.get(Secrets, copy)).metadata.labels?.foreign === undefined
+      return (await admin.get(Secrets, copy)).metadata.labels?.[label] !== 'foreign'
     })
     await admin.patch(Secrets, key(CERTIFICATES_SECRET), merge({ data: { 'tls.crt': '' } }))
     await admin.patch(Deployments, key(WEBHOOK_NAME), merge({ metadata: { annotations: { touched: 'now' } } }))
