@@ -8,7 +8,7 @@ import { installImage } from './install-image.ts'
 import { installZip } from './install-zip.ts'
 
 /**
- * Returns whether the agent is installed; false while a Job is at work. One that exists is complete, whoever installed it.
+ * Returns whether the agent is installed; false while a Job runs. An agent that exists is complete, whoever installed it.
  *
  * *Errors*: those of the method.
  */
