@@ -1,4 +1,4 @@
-/** @module Unpack archives from untrusted sources, and write ZIP archives as a stream. */
+/** @module Unpack archives from untrusted sources. Writing them is in `@reeve/archives/zip-writer`. */
 export * from './archive-error.ts'
 export { type Batch, batches } from './batches.ts'
 export { type InstallFolderOptions, installFolder } from './install-folder.ts'
@@ -6,4 +6,3 @@ export { releaseMemory } from './release-memory.ts'
 export * from './unpack-options.ts'
 export { type TarCompression, unpackTar } from './unpack-tar.ts'
 export { unpackZip } from './unpack-zip.ts'
-export { ZipWriter } from './zip-writer.ts'

@@ -35,7 +35,7 @@ it('starts alone', async () => {
 it('prepares pods by a small bundle without an HTTP or Kubernetes client', async () => {
   const bundle = await readFile(join(folder, 'bootstrap.cjs'), 'utf8')
   expect(bundle).not.toMatch(/undici|KubeClient|commander|pino/)
-  expect(bundle.length).toBeLessThan(120_000)
+  expect(bundle.length).toBeLessThan(100_000)
   const { stdout } = await run(process.execPath, [program, 'bootstrap', '--help'])
   expect(stdout).toContain('--metadata-enrichment')
 })

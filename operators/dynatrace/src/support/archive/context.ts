@@ -1,5 +1,5 @@
 /** What the collectors of an archive work with. */
-import type { ZipWriter } from '@reeve/archives'
+import type { ZipWriter } from '@reeve/archives/zip-writer'
 import type { DiscoveringClient } from '@reeve/kube'
 import type { Modules } from '../../api/validation/modules.ts'
 import type { ArchiveConsole } from './console.ts'

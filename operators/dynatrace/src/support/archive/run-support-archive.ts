@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import { ZipWriter } from '@reeve/archives'
+import { ZipWriter } from '@reeve/archives/zip-writer'
 import { connect, type DiscoveringClient, Pods, sleep } from '@reeve/kube'
 import manifest from '../../../package.json' with { type: 'json' }
 import { MODULES_VARIABLE, parseModules } from '../../api/validation/modules.ts'
