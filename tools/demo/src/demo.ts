@@ -9,7 +9,7 @@ import { Backstage } from './backstage.ts'
 import { type ClusterChoice, type DemoCluster, openDemoCluster } from './demo-cluster.ts'
 import { COMMON_KINDS } from './narrated-kinds.ts'
 import { type NarratedKind, narrate } from './narrator.ts'
-import type { OpenScene, Scene, SceneStage } from './scene.ts'
+import type { OpenScene, SceneStage } from './scene.ts'
 import { SCENES } from './scenes.ts'
 import { paint, type Screen, standardScreen } from './terminal.ts'
 import { TimeLimit } from './time-limit.ts'
@@ -67,8 +67,8 @@ async function play(
   const opened = new AsyncDisposableStack()
   try {
     greet(screen, cluster)
-    const shown = await show(flags, { client, logger, kubeconfigPath, hasSimulatedNodes }, screen, backstage, opened)
-    if (!flags.once) await linger(screen, shown, backstage.signal)
+    const hints = await show(flags, { client, logger, kubeconfigPath, hasSimulatedNodes }, screen, backstage, opened)
+    if (!flags.once) await linger(screen, hints, backstage.signal)
   } catch (error) {
     backstage.fail(error)
   }
@@ -78,19 +78,19 @@ async function play(
   return backstage.failure?.message
 }
 
-/** Plays all scenes that this machine can play; returns these. Operators of earlier scenes keep running. */
+/** Plays all scenes that this machine can play; returns what to try next. Operators of earlier scenes keep running. */
 async function show(
   flags: DemoFlags,
   stage: SceneStage,
   screen: Screen,
   backstage: Backstage,
   opened: AsyncDisposableStack,
-): Promise<readonly Scene[]> {
+): Promise<readonly string[]> {
   const start = performance.now()
   const follow = (kinds: readonly NarratedKind[]) =>
     backstage.start((signal) => narrate(stage.client, screen, kinds, () => performance.now() - start, signal))
   const limit = new TimeLimit(flags.once ? flags.timeout : undefined)
-  const shown: Scene[] = []
+  const hints: string[] = []
   follow(COMMON_KINDS)
   for (const scene of SCENES) {
     screen.write('')
@@ -110,11 +110,11 @@ async function show(
       (signal) => open.play(signal),
       () => stateOf(open),
     )
-    shown.push(scene)
+    hints.push(scene.hint, ...(open.hints ?? []))
   }
   screen.write('')
   screen.write(paint(screen, 'green', 'the samples are ready'))
-  return shown
+  return hints
 }
 
 async function stateOf(scene: OpenScene): Promise<string> {
@@ -127,8 +127,8 @@ async function stateOf(scene: OpenScene): Promise<string> {
 }
 
 /** Until the user stops the demo. */
-async function linger(screen: Screen, shown: readonly Scene[], signal: AbortSignal): Promise<void> {
-  for (const { hint } of shown) screen.write(paint(screen, 'dim', `try: ${hint}`))
+async function linger(screen: Screen, hints: readonly string[], signal: AbortSignal): Promise<void> {
+  for (const hint of hints) screen.write(paint(screen, 'dim', `try: ${hint}`))
   screen.write(paint(screen, 'dim', 'Ctrl-C ends the demo'))
   await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
 }

@@ -81,6 +81,10 @@ async function openDynatraceScene(stage: SceneStage, signal: AbortSignal): Promi
   })
   const kept = started.move()
   return {
+    hints: [
+      'npx dynatrace-operator troubleshoot, which checks the installation',
+      `https://${simulator.authority}/ in a browser: the simulated tenant, the calls it gets, and faults to inject (browsers warn about its certificate)`,
+    ],
     // The webhooks end when the scene is closed, or by a failure.
     run: (until) => Promise.race([manager.run(until), webhooks.end]),
     async play(limit) {

@@ -35,6 +35,8 @@ export interface OpenScene extends AsyncDisposable {
   run(signal: AbortSignal): Promise<void>
   /** Applies the sample and resolves when it is ready. Called while the operator runs. */
   play(signal: AbortSignal): Promise<void>
+  /** More to try, with what is only known now, such as the address of a page. @default nothing */
+  readonly hints?: readonly string[]
   /** How the sample stands, for the case that it did not become ready in time. */
   explain(): Promise<string>
 }

@@ -51,10 +51,12 @@ it.skipIf(!hasHelm)(
         'pod',
       ]
       expect(passed).toEqual(expect.arrayContaining(checks))
+      await demo.until((story) => story.includes('Ctrl-C ends the demo'))
       demo.interrupt()
       const { code, story, errors } = await demo.ended
       expect([code, errors]).toEqual([0, ''])
       expect(linesOf(story)).toContain('DynaKube dynakube Running')
+      expect(story).toMatch(/^try: https:\/\/127\.0\.0\.1:\d+\/ in a browser: the simulated tenant/m)
       expect(story).toMatch(/stopped\n$/)
     } finally {
       await rm(folder, { recursive: true, force: true })
