@@ -86,9 +86,10 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
     expect(expressions.flatMap(metricsIn).filter((metric) => !reference.includes(`\`${metric}\``))).toEqual([])
   })
 
-  it('carries its icon', async () => {
-    const { icon } = parse(await readFile(join(CHART, 'Chart.yaml'), 'utf8')) as { readonly icon: string }
-    expect(decodeURIComponent(icon)).toMatch(/^data:image\/svg\+xml,<svg .*<\/svg>$/)
+  it('carries its icon, and names no website', async () => {
+    const chart = parse(await readFile(join(CHART, 'Chart.yaml'), 'utf8')) as { readonly icon: string }
+    expect(decodeURIComponent(chart.icon)).toMatch(/^data:image\/svg\+xml,<svg .*<\/svg>$/)
+    expect(JSON.stringify({ ...chart, icon: '' })).not.toContain('://')
   })
 })
 
