@@ -6,6 +6,8 @@ import type { Platform } from './platform.ts'
 export interface ImageDefinition {
   /** Name of the image and of its command. */
   readonly name: string
+  /** Goes before the version in the tag, as the chart of the operator expects it. */
+  readonly tagPrefix: '' | 'v'
   /** Folder of the operator. */
   readonly workspace: string
   /** One sentence for the label `org.opencontainers.image.description`. */
@@ -23,6 +25,7 @@ export interface ImageDefinition {
 const DEFINITIONS: Readonly<Record<string, ImageDefinition>> = {
   webapp: {
     name: 'webapp-operator',
+    tagPrefix: '',
     workspace: 'operators/webapp',
     description: 'Runs web applications: a WebApp becomes a Deployment, a Service and an Ingress',
     user: '10001:10001',
@@ -32,6 +35,7 @@ const DEFINITIONS: Readonly<Record<string, ImageDefinition>> = {
   },
   collector: {
     name: 'collector-operator',
+    tagPrefix: '',
     workspace: 'operators/collector',
     description: 'Installs one Helm release per tenant from Collector resources',
     user: '10001:10001',
@@ -41,6 +45,7 @@ const DEFINITIONS: Readonly<Record<string, ImageDefinition>> = {
   },
   dynatrace: {
     name: 'dynatrace-operator',
+    tagPrefix: 'v',
     workspace: 'operators/dynatrace',
     description: 'Deploys and configures Dynatrace agents from DynaKube and EdgeConnect resources',
     user: '1001:1001',
@@ -62,4 +67,20 @@ export function imageDefinition(operator: string): ImageDefinition {
   const definition = Object.hasOwn(DEFINITIONS, operator) ? DEFINITIONS[operator] : undefined
   if (definition === undefined) throw new ImageError(`unknown operator "${operator}"; use ${OPERATORS.join(', ')}`)
   return definition
+}
+
+/**
+ * The name of an image that was built here and not pushed, which is what its chart uses by default. No registry is searched
+ * for such names.
+ *
+ * @example
+ * localReference(imageDefinition('dynatrace'), 'v0.1.0') // 'localhost/dynatrace-operator:v0.1.0'
+ */
+export function localReference({ name }: ImageDefinition, tag: string): string {
+  return `localhost/${name}:${tag}`
+}
+
+/** The tag of a version. */
+export function defaultTag({ tagPrefix }: ImageDefinition, version: string): string {
+  return `${tagPrefix}${version}`
 }

@@ -7,7 +7,7 @@ import { BASE_PACKAGES } from './base-root.ts'
 import { buildImage } from './build-image.ts'
 import { type ColdStart, measureColdStart } from './cold-start.ts'
 import { newestPackages, type PinnedPackages } from './debian-packages.ts'
-import { imageDefinition, OPERATORS } from './image-definitions.ts'
+import { defaultTag, imageDefinition, localReference, OPERATORS } from './image-definitions.ts'
 import { ImageError } from './image-error.ts'
 import { PLATFORMS, parsePlatforms } from './platform.ts'
 
@@ -46,8 +46,8 @@ SOURCE_DATE_EPOCH sets the time that the image and its files bear (default: 0).
 Examples:
   npm run image -- webapp
   npm run image -- dynatrace --platform linux/arm64 --tag nightly
-  ctr images import dist/images/webapp-operator.tar
-  skopeo copy oci-archive:dist/images/webapp-operator.tar docker://registry.example.com/webapp-operator:0.1.0
+  ctr -n k8s.io images import dist/images/webapp-operator.tar
+  skopeo copy --all oci-archive:dist/images/webapp-operator.tar docker://registry.example.com/webapp-operator:0.1.0
 
 Exits 0 when the image is written, 1 when it cannot be built, 64 for wrong usage, 130 when interrupted.`,
   )
@@ -75,21 +75,21 @@ async function run(operator: string, options: ImageOptions): Promise<void> {
     join(REPOSITORY, definition.workspace, 'package.json'),
   )
   if (options.updateBase) await updateBase()
-  const tag = options.tag ?? version
+  const reference = localReference(definition, options.tag ?? defaultTag(definition, version))
   const built = await buildImage({
     definition,
     platforms,
     repository: REPOSITORY,
     output: join(REPOSITORY, options.output),
-    reference: `${definition.name}:${tag}`,
-    version: tag,
+    reference,
+    version: options.tag ?? version,
     createdAt: Number(process.env.SOURCE_DATE_EPOCH ?? 0),
     packages: await readJson<PinnedPackages>(PINNED),
     onStep: (step) => process.stderr.write(`image: ${step}\n`),
     signal: interrupted.signal,
   })
   const coldStart = await measureColdStart(built.archive, definition)
-  const result = { image: `${definition.name}:${tag}`, ...built, coldStart }
+  const result = { image: reference, ...built, coldStart }
   process.stdout.write(options.json ? `${JSON.stringify(result, undefined, 2)}\n` : described(result))
 }
 

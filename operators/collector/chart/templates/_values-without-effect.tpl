@@ -1,6 +1,9 @@
 {{- /* One line per value that does nothing, or harm, together with the others. */}}
 {{- define "collector.warnings" -}}
 {{- with .Values }}
+{{- if hasPrefix "localhost/" .image.repository }}
+- image.repository is not set: nodes must already have the image {{ .image.repository }}.
+{{- end }}
 {{- if and .podDisruptionBudget.enabled (gt (int .replicas) 1) (not (kindIs "string" .podDisruptionBudget.minAvailable)) (ge (int .podDisruptionBudget.minAvailable) (int .replicas)) }}
 - podDisruptionBudget.minAvailable is not below replicas: nodes with the operator cannot be drained.
 {{- end }}

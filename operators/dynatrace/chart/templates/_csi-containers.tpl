@@ -5,7 +5,7 @@
 {{- $root := index . 0 -}}
 {{- $values := index . 1 -}}
 image: {{ include "dynatrace.image" $root }}
-imagePullPolicy: {{ $root.Values.imageRef.pullPolicy | default "Always" }}
+imagePullPolicy: {{ include "dynatrace.imagePullPolicy" $root }}
 {{- with $values.securityContext }}
 securityContext: {{- toYaml . | nindent 2 }}
 {{- end }}

@@ -1,4 +1,7 @@
-{{- /* No registry is preset: the image is built from this repository and pushed to one of yours. */}}
+{{- /*
+No registry is preset: the image is built from this repository and pushed to one of yours. The prefix keeps nodes from
+searching a public registry for an image of that name.
+*/}}
 {{- define "dynatrace.image" -}}
 {{- if .Values.image -}}
 {{ .Values.image }}
@@ -9,6 +12,11 @@
 {{ .registry }}/{{ .image }}@{{ .digest }}
 {{- end -}}
 {{- else -}}
-dynatrace-operator:v{{ .Chart.AppVersion }}
+localhost/dynatrace-operator:v{{ .Chart.AppVersion }}
 {{- end -}}
+{{- end }}
+
+{{- /* An image that nodes have to have already is never pulled. */}}
+{{- define "dynatrace.imagePullPolicy" -}}
+{{ .Values.imageRef.pullPolicy | default (hasPrefix "localhost/" (include "dynatrace.image" .) | ternary "IfNotPresent" "Always") }}
 {{- end }}

@@ -49,7 +49,6 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped with
     expect(container).toMatchObject({
       name: 'operator',
       args: ['operator'],
-      imagePullPolicy: 'Always',
       ports: [
         { name: 'livez', containerPort: 10_080 },
         { name: 'metrics', containerPort: 8080 },
@@ -191,12 +190,16 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped with
     expect(jobPod(objects)?.securityContext?.appArmorProfile).toEqual(expected.profile)
   })
 
-  it('pulls images as the values say; so do webhook and migration', async () => {
-    const objects = await render('imageRef.pullPolicy=IfNotPresent')
+  it.each([
+    ['as the values say', ['imageRef.repository=example.com/d', 'imageRef.pullPolicy=Never'], 'Never'],
+    ['always from a registry', ['imageRef.repository=example.com/d'], 'Always'],
+    ['never if there is no repository', [], 'IfNotPresent'],
+  ])('pulls its image %s; so do webhook and migration', async (_, values, policy) => {
+    const objects = await render(...values)
     for (const name of [OPERATOR, WEBHOOK_NAME]) {
-      expect(deploymentOf(objects, name).container?.imagePullPolicy).toBe('IfNotPresent')
+      expect(deploymentOf(objects, name).container?.imagePullPolicy).toBe(policy)
     }
-    expect(jobPod(objects)?.containers[0]).toMatchObject({ imagePullPolicy: 'IfNotPresent' })
+    expect(jobPod(objects)?.containers[0]).toMatchObject({ imagePullPolicy: policy })
   })
 
   it('logs more and pulls with a Secret as configured; so does the migration', async () => {
@@ -217,7 +220,7 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped with
       {
         name: 'crd-storage-migration',
         image: container?.image,
-        imagePullPolicy: 'Always',
+        imagePullPolicy: container?.imagePullPolicy,
         args: ['crd-storage-migration', `--namespace=${NAMESPACE}`],
         resources: container?.resources,
         securityContext: container?.securityContext,

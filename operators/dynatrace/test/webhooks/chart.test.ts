@@ -145,12 +145,17 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
   })
 
   it.each([
-    ['no registry by default', [], [], 'dynatrace-operator:v0.1.0'],
+    ['no registry by default', [], [], 'localhost/dynatrace-operator:v0.1.0'],
     ['image', ['image=a/b:1', 'imageRef.repository=c/d'], [], 'a/b:1'],
     ['imageRef', ['imageRef.repository=c/d'], [], 'c/d:v0.1.0'],
     ['imageRef with a tag', ['imageRef.repository=c/d', 'imageRef.tag=2'], [], 'c/d:2'],
-    ['no registry on OpenShift', [], ['--api-versions', 'security.openshift.io/v1'], 'dynatrace-operator:v0.1.0'],
-    ['no registry in a marketplace', ['platform=google-marketplace'], [], 'dynatrace-operator:v0.1.0'],
+    [
+      'no registry on OpenShift',
+      [],
+      ['--api-versions', 'security.openshift.io/v1'],
+      'localhost/dynatrace-operator:v0.1.0',
+    ],
+    ['no registry in a marketplace', ['platform=google-marketplace'], [], 'localhost/dynatrace-operator:v0.1.0'],
   ])('takes the image from %s', async (_, values, flags, image) => {
     expect(webhookOf(await renderWithoutCrds(values, flags)).container?.image).toBe(image)
   })
