@@ -12,7 +12,7 @@ import type { OutsideCall, OutsidePlace, OutsideWorld } from './world/outside-wo
 export interface Place<W extends OutsideWorld = OutsideWorld> {
   readonly clock: Clock
   readonly random: () => number
-  /** Lines at level `error` count where the fault is a benign one. */
+  /** Lines at level `error`, and without the runtime all lines with a field `err` or `error`, count as failures. */
   readonly logger: Logger
   /** These counters must show a dead connection. */
   readonly metrics: MetricsRegistry

@@ -2,19 +2,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { OperatorUnderTest, PlainObject, Step } from '../operator-under-test.ts'
 import type { ForeignChange } from '../world/ledger.ts'
+import { HARMLESS_STATUSES } from '../world/logged-failures.ts'
 import { describeRequest, matchesId } from '../world/request-facts.ts'
 import type { World } from '../world/world.ts'
+import { FailureReader } from './failures.ts'
 import { whyNotSettled } from './goal.ts'
 import { type Problem, problem } from './problem.ts'
-
-/** How reconciles end that did not do their work. */
-const FAILED_OUTCOMES = new Set(['error', 'terminal', 'timeout'])
-
-/** Conflicts of one object in a row after which they are a problem. */
-const MAX_CONFLICTS = 10
-
-/** Rejections that a correct operator may get: not found, already exists, conflict. */
-const HARMLESS_REJECTIONS = new Set([404, 409, 410])
 
 /** Examples that a message names. */
 const MAX_EXAMPLES = 3
@@ -25,8 +18,7 @@ export class Judge {
   readonly #operator: OperatorUnderTest
   /** State outside before the operator started. */
   readonly #outsideBefore: ReadonlyMap<string, PlainObject>
-  readonly #reconcilesSeen = new Map<number, number>()
-  readonly #errorsSeen = new Map<number, number>()
+  readonly #failures: FailureReader
   #rejectedSeen = 0
   #foreignSeen = 0
   #firstStepMs = 0
@@ -34,6 +26,7 @@ export class Judge {
   constructor(world: World, operator: OperatorUnderTest) {
     this.#world = world
     this.#operator = operator
+    this.#failures = new FailureReader(world)
     this.#outsideBefore = this.#outside()
   }
 
@@ -44,7 +37,12 @@ export class Judge {
 
   /** Errors since the last call that are not expected. */
   errors(step: Step | undefined): readonly Problem[] {
-    return [...this.#reconcileErrors(step), ...this.#loggedErrors(step), ...this.#rejections(step)]
+    const { reconciles, logged } = this.#failures.next((message) => this.#isExpected(message, step))
+    return [
+      ...summed('reconcile-error', 'reconciles failed', reconciles),
+      ...summed('reconcile-error', 'errors were logged', logged),
+      ...this.#rejections(step),
+    ]
   }
 
   /** Declared objects that have not reached their goal, or have reached one that they cannot reach. */
@@ -103,36 +101,12 @@ export class Judge {
     ]
   }
 
-  #reconcileErrors(step: Step | undefined): readonly Problem[] {
-    const found: string[] = []
-    for (const { number, reconciles } of this.#world.instances) {
-      const fresh = reconciles.slice(this.#reconcilesSeen.get(number) ?? 0)
-      this.#reconcilesSeen.set(number, reconciles.length)
-      for (const { controller, key, outcome, error = '', attempt } of fresh) {
-        const isStuck = outcome === 'conflict' && attempt >= MAX_CONFLICTS
-        if ((!FAILED_OUTCOMES.has(outcome) && !isStuck) || this.#isExpected(error, step)) continue
-        const name = [key.namespace, key.name].filter((part) => part !== undefined).join('/')
-        found.push(`${controller} ${name}: ${isStuck ? `${attempt} conflicts in a row: ` : ''}${error}`)
-      }
-    }
-    return summed('reconcile-error', 'reconciles failed', found)
-  }
-
-  #loggedErrors(step: Step | undefined): readonly Problem[] {
-    const found = this.#world.instances.flatMap(({ number, errors }) => {
-      const fresh = errors.slice(this.#errorsSeen.get(number) ?? 0)
-      this.#errorsSeen.set(number, errors.length)
-      return fresh.filter((message) => !this.#isExpected(message, step))
-    })
-    return summed('reconcile-error', 'errors were logged', found)
-  }
-
   #rejections(step: Step | undefined): readonly Problem[] {
     const { rejected } = this.#world.log
     const fresh = rejected.slice(this.#rejectedSeen)
     this.#rejectedSeen = rejected.length
     const found = fresh
-      .filter(({ status, message }) => !HARMLESS_REJECTIONS.has(status) && !this.#isExpected(message, step))
+      .filter(({ status, message }) => !HARMLESS_STATUSES.has(status) && !this.#isExpected(message, step))
       .map((request) => `${request.status} ${describeRequest(request)}: ${request.message}`)
     return summed('rejected-request', 'requests were rejected', found)
   }

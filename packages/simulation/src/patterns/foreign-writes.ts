@@ -1,5 +1,5 @@
 /** Someone else writes to the same objects, between the operator's reads and each of its writes. */
-
+import { FailureReader } from '../judge/failures.ts'
 import type { Edit, PlainObject } from '../operator-under-test.ts'
 import type { RunControl } from '../run/run-options.ts'
 import { PASS, type SeamRequest } from '../world/disturbance.ts'
@@ -27,41 +27,51 @@ export const foreignWrites: Pattern = {
   async points(context) {
     const { world } = await context.undisturbed('alone')
     // A scenario may lead to errors without any foreign write.
-    const usual = new Set(world.instances.flatMap(({ errors }) => errors))
+    const usual = new Set(failuresOf(new FailureReader(world)))
     return world.log.requests
       .filter(({ isWrite }) => isWrite)
-      .flatMap((write) => changes(context, write).map((change) => pointOf(context, faultOf({ write, change, usual }))))
+      .flatMap((write) =>
+        changes(context, write).map((change) => pointOf(context, faultOf(context, { write, change, usual }))),
+      )
   },
 }
 
 interface Struck {
   readonly write: SeamRequest
   readonly change: Change
-  /** Errors of the undisturbed run. */
+  /** Failures of the undisturbed run. */
   readonly usual: ReadonlySet<string>
 }
 
-function faultOf({ write, change: { what, act }, usual }: Struck): Fault {
+function faultOf({ operator, scenario }: PatternContext, { write, change: { what, act }, usual }: Struck): Fault {
   return {
     label: `another client changes ${what} just before request ${write.index} (${describeRequest(write)})`,
     shape: requestShape(write, what),
     mode: 'alone',
     // What is changed and reverted may be recorded with the time of the reversal.
     options: { comparesTimes: false },
-    disturb: (control) => ({
-      onRequest: async ({ index }) => {
-        if (index === write.index && (await act(control))) control.fault(`another client changes ${what}`)
-        return PASS
-      },
-      onStepEnd: async () => {
-        for (const loss of control.world.foreign.lost(control.world)) control.problem('foreign-write-lost', loss)
-        const errors = control.world.instances.flatMap((instance) => instance.errors.splice(0))
-        const unusual = errors.find((error) => !usual.has(error))
-        if (unusual !== undefined)
-          control.problem('reconcile-error', `a benign conflict was logged as an error: ${unusual}`)
-      },
-    }),
+    disturb: (control) => {
+      const failures = new FailureReader(control.world)
+      return {
+        onRequest: async ({ index }) => {
+          if (index === write.index && (await act(control))) control.fault(`another client changes ${what}`)
+          return PASS
+        },
+        onStepEnd: async (step) => {
+          for (const loss of control.world.foreign.lost(control.world)) control.problem('foreign-write-lost', loss)
+          const expected = [...(operator.expectedErrors ?? []), ...(scenario.steps[step]?.expectedErrors ?? [])]
+          const unusual = failuresOf(failures, expected).find((failure) => !usual.has(failure))
+          if (unusual !== undefined)
+            control.problem('reconcile-error', `a reconcile failed because of a benign change: ${unusual}`)
+        },
+      }
+    },
   }
+}
+
+function failuresOf(reader: FailureReader, expected: readonly RegExp[] = []): readonly string[] {
+  const { reconciles, logged } = reader.next((message) => expected.some((pattern) => pattern.test(message)))
+  return [...reconciles, ...logged]
 }
 
 function changes({ operator }: PatternContext, write: SeamRequest): readonly Change[] {

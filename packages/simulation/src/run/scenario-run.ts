@@ -117,7 +117,10 @@ class Run {
       }
       if (this.#options.expected === undefined) this.#problems.push(...judge.leftBehind())
       if (!this.#isRest(step, index)) continue
-      if (!(await this.#outlastFault(index)) || !(await this.#rest(index, step))) return
+      if (!(await this.#outlastFault(index))) return
+      const isAtRest = await this.#rest(index, step)
+      if (this.#options.expected === undefined) this.#problems.push(...judge.errors(step))
+      if (!isAtRest) return
     }
   }
 

@@ -1,6 +1,5 @@
 /** One running instance of the operator under test, and the three ways in which it ends. */
 import { createClient } from '@reeve/kube'
-import type { Logger } from '@reeve/runtime'
 import type { CacheHealth } from '@reeve/runtime/cache'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
 import type { LeaderElectionOptions } from '@reeve/runtime/election'
@@ -9,6 +8,7 @@ import { type AmbientSource, withAmbient } from '../ambient/ambient-source.ts'
 import type { OperatorInstance, OperatorUnderTest, Place } from '../operator-under-test.ts'
 import { CountingMetrics } from './counting-metrics.ts'
 import { InstanceClock } from './instance-clock.ts'
+import { failureLogger, type LoggedFailure } from './logged-failures.ts'
 import { Seam, type SeamContext } from './seam.ts'
 
 /** How an instance ended. */
@@ -31,8 +31,8 @@ export interface InstanceOptions {
 export class RunningInstance {
   readonly number: number
   readonly identity: string
-  /** Messages logged at level `error`, with their reasons. */
-  readonly errors: string[] = []
+  /** What it logged about failures. */
+  readonly loggedFailures: LoggedFailure[] = []
   readonly metrics = new CountingMetrics()
   readonly #seam: Seam
   readonly #clock: InstanceClock
@@ -62,7 +62,9 @@ export class RunningInstance {
     const place: Place = {
       clock,
       random,
-      logger: this.#logger(),
+      logger: failureLogger((failure) => {
+        if (!this.isKilled) this.loggedFailures.push(failure)
+      }),
       metrics: this.metrics,
       identity: this.identity,
       leaderElection: options.leaderElection && { ...options.leaderElection, identity: this.identity, random },
@@ -151,26 +153,6 @@ export class RunningInstance {
     this.#clock.stop()
     options.onEnd(this, end)
   }
-
-  #logger(): Logger {
-    const ignore = () => undefined
-    const logger: Logger = {
-      debug: ignore,
-      info: ignore,
-      warn: ignore,
-      error: (fields, message) => {
-        if (!this.isKilled) this.errors.push(`${message}${reasonIn(fields)}`)
-      },
-      child: () => logger,
-    }
-    return logger
-  }
-}
-
-function reasonIn(fields: object): string {
-  const { err, error = err } = fields as { readonly err?: unknown; readonly error?: unknown }
-  if (error === undefined) return ''
-  return `: ${error instanceof Error ? error.message : String(error)}`
 }
 
 function asError(error: unknown): Error {
