@@ -1,4 +1,4 @@
 /** @module The real kubectl and helm, for tests and the demo, and charts rendered by it. */
 export { chartExpressions, exposedNames, metricNames } from './chart-expressions.ts'
 export { type ClientBinary, findClientBinary, type HelmToTry, helmsToTry } from './find-client-binary.ts'
-export { type RenderedChart, renderChart } from './render-chart.ts'
+export { type RenderedChart, type RenderOptions, renderChart } from './render-chart.ts'
