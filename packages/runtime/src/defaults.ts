@@ -53,7 +53,7 @@ export const HEALTH_DEFAULTS = Object.freeze({
 /** The events recorder. */
 export const EVENT_DEFAULTS = Object.freeze({
   /** Events waiting to be sent; the newest are dropped beyond it. */
-  queueCapacity: 1_000,
+  queueCapacity: 4_096,
   /** Objects, and series of equal events, remembered for counting. */
   memoryCapacity: 4_096,
   /** More different messages than this about one object within the window become one combined event. */
@@ -68,6 +68,10 @@ export const EVENT_DEFAULTS = Object.freeze({
   retryDelayMs: 2 * SECOND_MS,
   /** How long remaining events may be sent after the stop signal. */
   flushTimeoutMs: 3 * SECOND_MS,
+  /** How many of them at a time. */
+  flushConcurrency: 10,
+  /** How long an event lets more important requests go first. */
+  yieldMs: 200,
 })
 
 /** The webhook server. */

@@ -1,6 +1,7 @@
 import { ApiError, ConnectionError, type CoreEvent, Events, type KubeObject, sleep } from '@reeve/kube'
 import { expect, test } from 'vitest'
 import { type Faults, MemoryCluster } from '../../test/support/memory-cluster.ts'
+import { InFlight } from '../lifecycle/in-flight.ts'
 import { createMetricsRegistry } from '../metrics/registry.ts'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { ApiEventRecorder, recorderFor } from './event-recorder.ts'
@@ -16,13 +17,14 @@ async function setUp(faults: Faults | ((clock: SimulatedClock) => Faults) = {}) 
   const cluster = new MemoryCluster(clock)
   const metrics = await createMetricsRegistry({ processMetrics: false })
   const client = cluster.client('recorder', typeof faults === 'function' ? faults(clock) : faults)
-  const events = new ApiEventRecorder(client, { component: 'webapp-operator', instance: 'pod-1', clock, metrics })
+  const busy = new InFlight()
+  const events = new ApiEventRecorder(client, { component: 'webapp-operator', instance: 'pod-1', clock, metrics, busy })
   const stop = new AbortController()
   const done = events.run(stop.signal)
   const all = () => cluster.all(Events) as CoreEvent[]
   const dropped = async (reason: string) =>
     (await metrics.expose()).includes(`events_dropped_total{reason="${reason}"}`)
-  return { clock, cluster, events, stop, done, all, dropped }
+  return { clock, cluster, events, stop, done, all, dropped, busy }
 }
 
 test('events of a controller name it as their source, apart from the same event of another one', async () => {
@@ -200,11 +202,33 @@ test('what the server rejects is not retried', async () => {
 
 test('a full queue drops the newest instead of growing', async () => {
   const { clock, events, all, dropped } = await setUp((clock) => ({ before: () => sleep(1, { clock }) }))
-  for (let turn = 0; turn < 1_500; turn++) events.record(object(`web-${turn}`), { reason: 'Synced', message: 'x' })
+  for (let turn = 0; turn < 4_500; turn++) events.record(object(`web-${turn}`), { reason: 'Synced', message: 'x' })
   expect(await dropped('queue_full')).toBe(true)
   await clock.advance(10_000)
-  expect(all().length).toBeGreaterThanOrEqual(1_000)
-  expect(all().length).toBeLessThan(1_500)
+  expect(all().length).toBeGreaterThanOrEqual(4_096)
+  expect(all().length).toBeLessThan(4_500)
+})
+
+test('events let the writes of reconciles go first, but not for ever', async () => {
+  const { clock, events, all, busy } = await setUp()
+  const leave = busy.enter()
+  for (let turn = 0; turn < 5; turn++) events.record(object(`web-${turn}`), { reason: 'Synced', message: 'x' })
+  await clock.advance(190)
+  expect(all()).toHaveLength(0)
+  await clock.advance(220)
+  expect(all()).toHaveLength(2)
+  leave()
+  await clock.settle()
+  expect(all()).toHaveLength(5)
+})
+
+test('a thousand events are sent at shutdown, while writes are still in progress', async () => {
+  const { clock, events, stop, done, all, busy } = await setUp((clock) => ({ before: () => sleep(20, { clock }) }))
+  busy.enter()
+  for (let turn = 0; turn < 1_000; turn++) events.record(object(`web-${turn}`), { reason: 'Synced', message: 'x' })
+  stop.abort()
+  await clock.runToCompletion(done)
+  expect(all()).toHaveLength(1_000)
 })
 
 test('queued events are sent at shutdown', async () => {

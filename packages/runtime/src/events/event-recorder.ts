@@ -16,6 +16,7 @@ import {
   type Timer,
 } from '@reeve/kube'
 import { EVENT_DEFAULTS } from '../defaults.ts'
+import type { InFlight } from '../lifecycle/in-flight.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { LruMap } from '../lru-map.ts'
@@ -56,6 +57,11 @@ export interface EventRecorderOptions {
   readonly random?: () => number
   readonly logger?: Logger
   readonly metrics?: Metrics
+  /**
+   * More important requests in progress. While there are any, at most one event is sent per `yieldMs`.
+   * @default events wait for nothing
+   */
+  readonly busy?: Pick<InFlight, 'whenIdle'>
 }
 
 /**
@@ -64,7 +70,8 @@ export interface EventRecorderOptions {
  *
  * *Guarantees*: memory and queue are bounded; repetitions raise the count of one event; each object has a budget of
  * requests (a burst of 25, then one per 5 minutes), and occurrences beyond it are still in the next count that is sent;
- * after the stop signal what is queued is sent for up to 3 s.
+ * events are sent one at a time, after more important requests; after the stop signal what is queued is sent for up to
+ * 3 s, several at a time.
  *
  * @example
  * const events = new ApiEventRecorder(client, { component: 'webapp-operator' })
@@ -120,16 +127,36 @@ export class ApiEventRecorder implements EventRecorder, Runnable {
     }
     if (signal.aborted) onStop()
     signal.addEventListener('abort', onStop, { once: true })
-    while (!end.signal.aborted) {
+    while (!signal.aborted) {
+      if (this.#queue.length === 0) await this.#somethingToDo()
+      await this.#untilQuiet(signal)
       const next = this.#queue.shift()
       if (next !== undefined) await this.#send(next, end.signal)
-      else if (signal.aborted) break
-      else await this.#somethingToDo()
     }
+    await Promise.all(Array.from({ length: EVENT_DEFAULTS.flushConcurrency }, () => this.#flush(end.signal)))
     timer?.cancel()
     if (this.#queue.length === 0) return
     this.#logger.warn({ count: this.#queue.length }, 'dropped events that could not be sent before stopping')
     for (const series of this.#queue.splice(0)) this.#drop(series, 'stopped')
+  }
+
+  async #flush(end: AbortSignal): Promise<void> {
+    while (!end.aborted) {
+      const next = this.#queue.shift()
+      if (next === undefined) return
+      await this.#send(next, end)
+    }
+  }
+
+  /** Lets more important requests go first, but not for ever. */
+  async #untilQuiet(signal: AbortSignal): Promise<void> {
+    const { busy } = this.#options
+    if (busy === undefined) return
+    const { yieldMs } = EVENT_DEFAULTS
+    const onTimeout = overdue('waiting for other requests', yieldMs)
+    using patience = new Deadline(yieldMs, { clock: this.#clock, signal, onTimeout })
+    // Out of patience, or stopping: either way it is time to send.
+    await busy.whenIdle(patience.signal).catch(() => undefined)
   }
 
   #enqueue(series: EventSeries): void {

@@ -4,6 +4,8 @@ import { Cache, type CacheOptions } from '../cache/cache.ts'
 import { describeFailure } from '../cache/informer-health.ts'
 import type { ControllerEnvironment } from '../controller/controller-options.ts'
 import { ApiEventRecorder } from '../events/event-recorder.ts'
+import { InFlight } from '../lifecycle/in-flight.ts'
+import { interceptClient } from '../lifecycle/intercept-client.ts'
 import type { Logger } from '../logging/logger.ts'
 import { createManager, type Manager, type ManagerOptions } from '../manager/manager.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
@@ -67,9 +69,11 @@ export function operatorFrame(component: string, options: OperatorFrameOptions):
     ...(metricsAddress && { metricsAddress }),
   })
   // Not fenced: the last events of a leader are sent after it has given the lease back.
+  const writes = new InFlight()
   const events = new ApiEventRecorder(client, {
     ...shared,
     component,
+    busy: writes,
     ...(options.instance !== undefined && { instance: options.instance }),
   })
   manager.add(events)
@@ -77,5 +81,20 @@ export function operatorFrame(component: string, options: OperatorFrameOptions):
     const unhealthy = cache.health().informers.filter(({ isHealthy }) => !isHealthy)
     if (unhealthy.length > 0) throw new Error(unhealthy.map(describeFailure).join('; '))
   })
-  return { manager, cache, shared, environment: { cache, client: manager.client, events, ...shared } }
+  const counted = countingWrites(manager.client, writes)
+  return { manager, cache, shared, environment: { cache, client: counted, events, ...shared } }
+}
+
+function countingWrites(client: KubeClient, writes: InFlight): KubeClient {
+  return interceptClient(client, {
+    around: async ({ isWrite }, options, send) => {
+      if (!isWrite) return send(options)
+      const leave = writes.enter()
+      try {
+        return await send(options)
+      } finally {
+        leave()
+      }
+    },
+  })
 }
