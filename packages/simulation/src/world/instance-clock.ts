@@ -1,4 +1,5 @@
 /** The clock of one instance of an operator: when the instance is killed, none of its timers fires anymore. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 import type { Clock, Timer } from '@reeve/kube'
 
@@ -39,11 +40,12 @@ export class InstanceClock implements Clock {
 
   schedule(delayMs: number, action: () => void): Timer {
     const dueMs = this.now() + Math.max(0, delayMs)
-    const fire = () => {
+    // As with the timers of Node, an action runs in the asynchronous context of the code that scheduled it.
+    const fire = AsyncLocalStorage.bind(() => {
       this.#timers.delete(pending)
       if (this.#stoppedMs === undefined) this.#onTimer()
       this.#enter(action)
-    }
+    })
     const running = this.#stoppedMs === undefined ? this.#clock.schedule(delayMs, fire) : undefined
     const cancel = () => {
       running?.cancel()

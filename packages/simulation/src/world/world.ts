@@ -173,6 +173,7 @@ export class World implements SeamContext {
     await this.#instances.close()
     await this.cluster.stop()
     ambientPatch.release()
+    await this.outsideWorld.close?.()
   }
 
   record(instance: number, kind: TraceKind, text: string): void {

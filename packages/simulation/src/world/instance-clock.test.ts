@@ -1,0 +1,14 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { SimulatedClock } from '@reeve/runtime/testing'
+import { expect, it } from 'vitest'
+import { InstanceClock } from './instance-clock.ts'
+
+it('runs timers in the asynchronous context of the code that set them', async () => {
+  const world = new SimulatedClock()
+  const clock = new InstanceClock(world)
+  const context = new AsyncLocalStorage<string>()
+  const seen: (string | undefined)[] = []
+  context.run('of the operator', () => clock.schedule(1_000, () => seen.push(context.getStore())))
+  await world.advance(1_000)
+  expect(seen).toEqual(['of the operator'])
+})
