@@ -133,7 +133,7 @@ describe.skipIf(helmPath === undefined)('the CSI driver (skipped without helm)',
     const touch = { metadata: { annotations: { touched: 'now' } } }
     await chart.admin.patch(DynaKubes, { namespace: chart.namespace, name: 'pulled' }, { type: 'merge', patch: touch })
     await chart.until('no Job', async () => (await downloadJobs()).length === 0)
-    expect(await target('pulled')).toBe(paths.codeModule(version))
+    await chart.until('the link', async () => (await target('pulled')) === paths.codeModule(version))
   })
 
   it('reports failures as events', async () => {

@@ -1,5 +1,5 @@
 /** Deleting what nothing on a node needs any more, next to what must stay. */
-import { mkdir, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { DynaKubes } from '../../src/api/latest.ts'
@@ -92,6 +92,40 @@ describe('agents', () => {
     expect(await names('codemodules')).toEqual([OLD, USED])
   })
 
+  it.each([
+    ['placed by a Job', 'true'],
+    ['pulled', 'false'],
+  ])('stay when they are %s and not yet linked', async (_, isPulledByNode) => {
+    const imageID = 'registry.example.com/modules:1'
+    const folder = Buffer.from(imageID).toString('base64')
+    await stage.dynakube('next', {
+      spec: { oneAgent: { cloudNativeFullStack: { codeModulesImage: imageID } } },
+      codeModules: { imageID },
+      annotations: { 'feature.dynatrace.com/node-image-pull': isPulledByNode },
+    })
+    // Placed right before, and in the middle of a clean-up for another DynaKube.
+    for (const placedAtRead of [0, 1, 2]) {
+      let reads = 0
+      stage.restart({
+        async readMounts() {
+          if (reads++ === placedAtRead) await make(`codemodules/${folder}/agent/bin/1.2.3.4-5`)
+          return stage.mounts
+        },
+      })
+      await make(`codemodules/${OLD}/agent`)
+      await stage.reconcile('dk')
+      expect([placedAtRead, await names('codemodules')]).toEqual([placedAtRead, [USED, folder]])
+      await rm(at(`codemodules/${folder}`), { recursive: true })
+    }
+    await make(`codemodules/${folder}/agent/bin/1.2.3.4-5`)
+    await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'dk' })
+    // Not throttled, and its own agent goes.
+    await stage.reconcile('dk')
+    expect(await names('codemodules')).toEqual([folder])
+    await stage.reconcile('next')
+    expect(await readlink(stage.paths.latestCodeModule('next'))).toBe(at(`codemodules/${folder}`))
+  })
+
   it('stay as a whole when the API server cannot be asked for DynaKubes', async () => {
     await make(`codemodules/${OLD}/agent`)
     stage.failing.add('/dynakubes?')
@@ -163,9 +197,26 @@ describe('the data directory', () => {
     expect(await names()).toContain('other')
   })
 
-  it('loses what a Job left that no longer exists', async () => {
+  it('loses what a Job left that no longer exists, once its pod cannot be running', async () => {
     await make('work/codemodule-download-1/agent')
+    await utimes(at('work/codemodule-download-1'), stage.now() / 1_000, stage.now() / 1_000)
     await stage.reconcile('dk')
+    // If it went now, a pod that is being stopped could still complete a directory of which a part is missing.
+    expect(await names('work')).toEqual(['codemodule-download-1'])
+    stage.pass(11 * 60_000 + 1_000)
+    stage.restart()
+    await stage.reconcile('dk')
+    expect(await names('work')).toEqual([])
+  })
+
+  it('loses what a Job left also when no DynaKube is left', async () => {
+    await make('work/codemodule-download-1/agent')
+    await utimes(at('work/codemodule-download-1'), stage.now() / 1_000, stage.now() / 1_000)
+    await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'dk' })
+    const { requeueAfterMs = 0 } = (await stage.reconcile('dk')) ?? {}
+    expect(requeueAfterMs).toBeGreaterThan(10 * 60_000)
+    stage.pass(requeueAfterMs)
+    expect(await stage.reconcile('dk')).toBeUndefined()
     expect(await names('work')).toEqual([])
   })
 

@@ -3,6 +3,8 @@ import { chmod, lstat, mkdir, readdir, readFile, readlink, stat, symlink, writeF
 import { join } from 'node:path'
 import { Jobs } from '@reeve/kube'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { DynaKubes } from '../../src/api/latest.ts'
+import { jobName } from '../../src/csi/provisioner/download-job.ts'
 import { startForwardProxy } from '../tenant/support/forward-proxy.ts'
 import {
   createSecret,
@@ -104,6 +106,17 @@ describe('an agent from the tenant', () => {
     stage.simulator.clearCalls()
     expect(await stage.reconcile('one')).toEqual({ requeueAfterMs: 5 * MINUTE })
     expect(operations()).toEqual([])
+  })
+
+  it('is the one that the DynaKube names now, whatever the cache still shows', async () => {
+    const [older = ''] = stage.simulator.tenant(TENANT).versions.available()
+    const seen = await stage.dynakube('late', { spec: CLOUD_NATIVE, codeModules: { version: '9.9.9.9-9' } })
+    await stage.dynakube('late', { spec: CLOUD_NATIVE, codeModules: { version: older } })
+    await stage.reconcile('late', seen)
+    expect(await latest('late')).toBe(stage.paths.codeModule(older))
+    await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'late' })
+    expect(await stage.reconcile('late', seen)).toBeUndefined()
+    expect(await latest('late')).toBeUndefined()
   })
 
   it('is replaced for new pods when the version changes', async () => {
@@ -231,6 +244,34 @@ describe('an agent by a Job', () => {
     expect(await stage.reconcile('node')).toEqual({ requeueAfterMs: 5 * MINUTE })
     expect(await readlink(join(module, 'agent/bin/current'))).toBe('1.2.3.4-5')
     expect([await jobs(), await namesIn('work')]).toEqual([[], []])
+  })
+
+  it('costs no request that changes something once it is installed', async () => {
+    stage.failing.add('DELETE ')
+    expect(await stage.reconcile('node')).toEqual({ requeueAfterMs: 5 * MINUTE })
+    stage.failing.clear()
+  })
+
+  it('is pending as long as a Job of another owner has the name, which stays as it is', async () => {
+    const imageID = 'registry.example.com/modules:2'
+    const metadata = { namespace: NAMESPACE, name: jobName(imageID, 'worker-1') }
+    const pod = {
+      restartPolicy: 'Never' as const,
+      containers: [{ name: 'work', image: 'registry.example.com/other:1' }],
+    }
+    const spec = { oneAgent: { cloudNativeFullStack: { codeModulesImage: imageID } } }
+    await stage.client.create(Jobs, {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata,
+      spec: { template: { spec: pod } },
+    })
+    await stage.dynakube('taken', { spec, codeModules: { imageID }, annotations: PULLED_BY_NODE })
+    await expect(stage.reconcile('taken')).rejects.toThrow(`${metadata.name} does not belong to a DynaKube`)
+    await mkdir(join(stage.paths.codeModule(folderOf(imageID)), 'agent/bin/1.2.3.4-5'), { recursive: true })
+    expect(await stage.reconcile('taken')).toEqual({ requeueAfterMs: 5 * MINUTE })
+    expect((await jobs()).map(({ metadata: { name } }) => name)).toContain(metadata.name)
+    await stage.client.delete(Jobs, metadata)
   })
 
   it('is discarded if it is not complete', async () => {

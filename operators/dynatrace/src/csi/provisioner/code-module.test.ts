@@ -44,6 +44,13 @@ describe('the agent of a DynaKube', () => {
     expect(published).toHaveProperty('image', expect.stringMatching(`/dynatrace-codemodules:${VERSION}$`))
   })
 
+  it('is copied from the image that its folder is named after, also before the status follows a change', () => {
+    const previous = 'registry.example.com/modules:0'
+    const mode = { cloudNativeFullStack: { codeModulesImage: IMAGE } }
+    const found = codeModuleOf(dynakube(mode, { imageID: previous }, { 'node-image-pull': 'true' }), true)
+    expect(found).toEqual({ method: 'job', image: previous, folder: Buffer.from(previous).toString('base64') })
+  })
+
   it('is downloaded although the public registry is on, which only has to know the image', () => {
     const flags = { 'public-registry': 'true' }
     const mode = { cloudNativeFullStack: {} }

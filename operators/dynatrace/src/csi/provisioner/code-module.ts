@@ -38,7 +38,8 @@ export function codeModuleOf(dynakube: DynaKube, hasCsiDriver: boolean): CodeMod
   const ownImage = customCodeModulesImage(dynakube, hasCsiDriver)
   const folder = ownImage === '' ? versionFolder(version) : imageFolder(imageID)
   if (featureFlags(dynakube).nodeImagePull) {
-    return { method: 'job', image: ownImage || `${PUBLIC_IMAGE}:${version}`, folder }
+    // Not the image of the spec: until the status follows a change, its agent would land in the folder of the previous one.
+    return { method: 'job', image: ownImage === '' ? `${PUBLIC_IMAGE}:${version}` : imageID, folder }
   }
   return ownImage === '' ? { method: 'zip', version, folder } : { method: 'image', image: imageID, folder }
 }

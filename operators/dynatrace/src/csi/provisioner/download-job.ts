@@ -2,7 +2,7 @@
 import type { Job, Stored } from '@reeve/kube'
 import { withControllerReference } from '@reeve/runtime/owner-references'
 import { codeModulesPullPolicy } from '../../api/dynakube/feature-facts.ts'
-import type { DynaKube } from '../../api/latest.ts'
+import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { ANNOTATIONS } from '../../controllers/rendering/annotations.ts'
 import { hashOf } from '../../controllers/rendering/hashes.ts'
 import { appLabels } from '../../controllers/rendering/labels.ts'
@@ -15,6 +15,10 @@ const NODE_LABEL = 'internal.oneagent.dynatrace.com/node-hash'
 const APP = 'codemodule'
 const VOLUME = 'dynatrace-codemodules'
 const DEADLINE_S = 10 * 60
+/** How long the pod of a Job may still run after the Job is gone. */
+const STOPPING_S = 60
+/** The longest that anything writes into the scratch directory of a Job. */
+export const JOB_LIFETIME_MS = (DEADLINE_S + STOPPING_S) * 1_000
 /** Long enough that its end is noticed, short enough that a failed one is soon replaced. */
 const KEPT_S = 10
 
@@ -36,6 +40,12 @@ export const jobName = (image: string, nodeName: string): string =>
 /** Selects the Jobs of a node. */
 export const jobSelector = (nodeName: string): string =>
   `app.kubernetes.io/name=${APP},${NODE_LABEL}=${hashOf(nodeName)}`
+
+/** Whether a Job belongs to a DynaKube, as those that this provisioner creates. */
+export function isDownloadJob({ metadata }: Stored<Job>): boolean {
+  const controller = metadata.ownerReferences?.find((reference) => reference.controller)
+  return controller?.kind === DynaKubes.kind && controller.apiVersion.startsWith(`${DynaKubes.group}/`)
+}
 
 /**
  * Renders the Job. Its paths are those inside of its pod, which mounts the data directory where the driver has it.

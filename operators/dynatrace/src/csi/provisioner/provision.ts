@@ -1,10 +1,10 @@
 /** Keeps the agents on this node as the DynaKubes want them. */
 import { mkdir } from 'node:fs/promises'
-import { Jobs, type Stored } from '@reeve/kube'
+import { isNotFound, Jobs, type Stored } from '@reeve/kube'
 import type { Reconcile, ReconcileRequest, ReconcileResult } from '@reeve/runtime/controller'
 import { needsAppInjection, supportsReadOnlyHost } from '../../api/dynakube/one-agent-facts.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
-import { cleanUp } from './cleanup/clean-up.ts'
+import { type CleanupOutcome, cleanUp } from './cleanup/clean-up.ts'
 import type { CleanupSettings } from './cleanup/cleanup-context.ts'
 import { CleanupTimer } from './cleanup/cleanup-timer.ts'
 import { codeModuleOf } from './code-module.ts'
@@ -39,22 +39,23 @@ type Request = ReconcileRequest<DynaKube>
  */
 export function provision(options: ProvisionOptions): Reconcile<DynaKube> {
   let timer: CleanupTimer | undefined
-  const clean = async (request: Request, when: 'now' | 'if due'): Promise<void> => {
+  const clean = async (request: Request, when: 'now' | 'if due'): Promise<CleanupOutcome | undefined> => {
     timer ??= new CleanupTimer(options.cleanupPeriodMs, request.clock)
-    if (when === 'now' || timer.isDue) await timer.run(() => cleanUpFor(request, options))
+    return when === 'now' || timer.isDue ? timer.run(() => cleanUpFor(request, options)) : undefined
   }
   /** What could not be cleaned up must not keep an agent from being installed. */
-  const tryToClean = async (request: Request, when: 'now' | 'if due'): Promise<void> => {
-    await clean(request, when).catch((error: unknown) => {
+  const tryToClean = async (request: Request, when: 'now' | 'if due'): Promise<CleanupOutcome | undefined> =>
+    clean(request, when).catch((error: unknown) => {
       request.signal.throwIfAborted()
       request.logger.error({ error }, 'cannot clean up')
-    })
-  }
-  return async (request): Promise<ReconcileResult | undefined> => {
-    const { object: dynakube } = request
-    if (dynakube === undefined) {
-      await tryToClean(request, 'now')
       return undefined
+    })
+  return async (request): Promise<ReconcileResult | undefined> => {
+    const dynakube = await current(request)
+    if (dynakube === undefined) {
+      // No other DynaKube may be there to clean up after this one later.
+      const { againInMs } = (await tryToClean(request, 'now')) ?? {}
+      return againInMs === undefined ? undefined : { requeueAfterMs: againInMs }
     }
     if (!needsAppInjection(dynakube) && !supportsReadOnlyHost(dynakube)) {
       await clean(request, 'if due')
@@ -71,6 +72,19 @@ export function provision(options: ProvisionOptions): Reconcile<DynaKube> {
     const outcome = await install(dynakube, request, options)
     if (outcome === 'installed') await tryToClean(request, 'if due')
     return { requeueAfterMs: REQUEUE_MS[outcome] }
+  }
+}
+
+/**
+ * The DynaKube as it is now. The cache may be behind: a version that nobody wants anymore would be downloaded, or a Job
+ * created that was just deleted.
+ */
+async function current({ client, key, signal }: Request): Promise<Stored<DynaKube> | undefined> {
+  try {
+    return await client.get(DynaKubes, key, { signal })
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
   }
 }
 
@@ -94,7 +108,7 @@ async function install(
   return 'installed'
 }
 
-function cleanUpFor(request: Request, options: ProvisionOptions): Promise<void> {
+function cleanUpFor(request: Request, options: ProvisionOptions): Promise<CleanupOutcome> {
   const { client, clock, logger, signal, key } = request
   const namespace = key.namespace ?? ''
   const listJobs = async () => {
@@ -104,7 +118,8 @@ function cleanUpFor(request: Request, options: ProvisionOptions): Promise<void> 
   }
   const listDynaKubes = async () => (await client.listAll(DynaKubes, { namespace, signal })).items
   return request.stage('clean up', async () => {
-    const deleted = await cleanUp({ ...options, listDynaKubes, listJobs, clock, logger, signal })
-    options.metrics.deleted(deleted)
+    const outcome = await cleanUp({ ...options, listDynaKubes, listJobs, clock, logger, signal })
+    options.metrics.deleted(outcome.deleted)
+    return outcome
   })
 }

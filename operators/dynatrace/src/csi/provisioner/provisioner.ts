@@ -29,6 +29,7 @@ export interface ProvisionerOptions extends Omit<OperatorFrameOptions, 'metrics'
 /** The provisioner before it runs. */
 export interface Provisioner {
   readonly manager: Manager<Cache>
+  readonly cache: Cache
   readonly dynakubes: Controller<DynaKube>
 }
 
@@ -63,8 +64,8 @@ export function createProvisioner(options: ProvisionerOptions): Provisioner {
       },
     ],
   })
-  const { manager, controllers } = operator.create({ ...frame, ...(registry && { metrics: registry }) })
-  return { manager, dynakubes: controllers[0] }
+  const { manager, cache, controllers } = operator.create({ ...frame, ...(registry && { metrics: registry }) })
+  return { manager, cache, dynakubes: controllers[0] }
 }
 
 const codeModulesChanged: Predicate<DynaKube> = (change) =>

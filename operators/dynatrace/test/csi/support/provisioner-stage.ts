@@ -13,6 +13,7 @@ import {
   type KubeClient,
   Namespaces,
   Secrets,
+  type Stored,
   systemClock,
   type TransportRequest,
 } from '@reeve/kube'
@@ -45,10 +46,13 @@ export interface ProvisionerStage extends AsyncDisposable {
   /** Requests to the API server that fail: `verb resource`. */
   readonly failing: Set<string>
   /** Creates or replaces a DynaKube with the given status. */
-  dynakube(name: string, wanted: WantedDynaKube): Promise<DynaKube>
-  reconcile(name: string): Promise<ReconcileResult | undefined>
+  dynakube(name: string, wanted: WantedDynaKube): Promise<Stored<DynaKube>>
+  /** @param cached what the cache shows; by default the DynaKube as it is */
+  reconcile(name: string, cached?: Stored<DynaKube>): Promise<ReconcileResult | undefined>
   /** Starts the provisioner again. */
   restart(more?: Partial<ProvisionOptions>): void
+  /** The time, in milliseconds since the epoch. */
+  now(): number
   /** Lets time pass. */
   pass(durationMs: number): void
   metrics(): Promise<string>
@@ -106,6 +110,7 @@ export async function provisionerStage(): Promise<ProvisionerStage> {
     mounts,
     failing,
     metrics: () => registry.expose(),
+    now: () => clock.now(),
     pass: (durationMs) => {
       passedMs += durationMs
     },
@@ -127,9 +132,9 @@ export async function provisionerStage(): Promise<ProvisionerStage> {
         { subresource: 'status' },
       )
     },
-    async reconcile(name) {
+    async reconcile(name, cached) {
       const key = { namespace: NAMESPACE, name }
-      const object = await client.get(DynaKubes, key).catch(ignoreMissing)
+      const object = cached ?? (await client.get(DynaKubes, key).catch(ignoreMissing))
       const request: Partial<ReconcileRequest<DynaKube>> = {
         key,
         object,

@@ -1,23 +1,29 @@
 /** Deletes what nothing on this node needs any more. */
-import { basename } from 'node:path'
 import { needsAppInjection, supportsReadOnlyHost } from '../../../api/dynakube/one-agent-facts.ts'
 import type { CleanupContext } from './cleanup-context.ts'
 import { removeCodeModules, removeDynaKubeDirectories } from './remove-code-modules.ts'
-import { directoriesIn, removeDirectory } from './remove-directory.ts'
 import { removeHostStorage } from './remove-host-storage.ts'
+import { removeJobDirectories } from './remove-job-directories.ts'
 import { removeLegacy } from './remove-legacy.ts'
 
+/** What came of a clean-up. */
+export interface CleanupOutcome {
+  /** How many agents were deleted. */
+  readonly deleted: number
+  /** When something can be deleted that may still be in use now; absent if there is nothing like that. */
+  readonly againInMs?: number
+}
+
 /**
- * Cleans up once; returns how many agents were deleted. Volumes of pods are not touched: the kubelet unpublishes them.
+ * Cleans up once. Volumes of pods are not touched: the kubelet unpublishes them.
  *
- * *Guarantees*: an agent that a pod uses is never deleted; nothing is deleted of which only the API server can tell
- * whether it is needed, unless it told.
+ * *Guarantees*: an agent that a pod uses is never deleted, nor one that is about to be linked; nothing is deleted of which
+ * only the API server can tell whether it is needed, unless it told.
  *
  * *Errors*: those of the API server, of the table of mounts and of the data directory. What was deleted until then had to
  * be deleted, and the next run continues.
  */
-export async function cleanUp(context: CleanupContext): Promise<number> {
-  const { paths } = context
+export async function cleanUp(context: CleanupContext): Promise<CleanupOutcome> {
   const mounts = await context.readMounts()
   const legacy = await removeLegacy({ ...context, mounts })
   const all = await context.listDynaKubes()
@@ -25,10 +31,6 @@ export async function cleanUp(context: CleanupContext): Promise<number> {
   await removeHostStorage(dynakubes, legacy, { ...context, mounts })
   const deleted = await removeCodeModules(dynakubes, context)
   await removeDynaKubeDirectories(dynakubes, { ...context, mounts })
-  // Of a Job that is gone, which was stopped before it was done.
-  const jobs = new Set(await context.listJobs())
-  for (const directory of await directoriesIn(paths.jobs)) {
-    if (!jobs.has(basename(directory))) await removeDirectory(directory, 'what a Job left', { ...context, mounts })
-  }
-  return deleted
+  const againInMs = await removeJobDirectories({ ...context, mounts })
+  return { deleted, ...(againInMs !== undefined && { againInMs }) }
 }

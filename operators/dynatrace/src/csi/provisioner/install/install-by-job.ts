@@ -1,8 +1,8 @@
 /** Installs an agent by a Job on this node, whose image the container runtime pulls. */
 import { rm } from 'node:fs/promises'
-import { isAlreadyExists, isNotFound, type Job, Jobs, type Stored } from '@reeve/kube'
+import { isAlreadyExists, isConflict, isNotFound, type Job, Jobs, type Stored } from '@reeve/kube'
 import { linkNewestVersion } from '../../../bootstrapper/current-link.ts'
-import { jobName, renderJob } from '../download-job.ts'
+import { isDownloadJob, jobName, renderJob } from '../download-job.ts'
 import { ProvisionError } from '../provision-error.ts'
 import type { InstallContext } from './install-context.ts'
 import { discardFiles, isDirectory } from './install-files.ts'
@@ -10,22 +10,24 @@ import { discardFiles, isDirectory } from './install-files.ts'
 /**
  * Returns whether the agent is installed. If not, there is a Job that installs it; call again later.
  *
- * *Errors*: {@link ProvisionError} if the Job failed: Kubernetes deletes it soon, and it is then created again. Those of
- * the API server and of the file system.
+ * *Errors*: {@link ProvisionError} if the Job failed: Kubernetes deletes it soon, and it is then created again; or if its
+ * name is taken. Those of the API server and of the file system.
  */
 export async function installByJob(image: string, folder: string, context: InstallContext): Promise<boolean> {
   const { paths, client, signal, dynakube } = context
   const name = jobName(image, context.nodeName)
   const key = { namespace: dynakube.metadata.namespace ?? '', name }
+  const job = await client.get(Jobs, key, { signal }).catch(ignoreMissing)
   if (await isDirectory(paths.codeModule(folder))) {
     await linkOrDiscard(folder, context)
     await rm(paths.jobWork(name), { recursive: true, force: true })
-    await deleted(client.delete(Jobs, key, { propagationPolicy: 'Background', signal }))
+    if (job !== undefined && isDownloadJob(job)) await deleteJob(job, context)
     return true
   }
-  const job = await client.get(Jobs, key, { signal }).catch(ignoreMissing)
   if (job === undefined) await create(image, folder, context)
-  else if (hasFailed(job)) {
+  else if (!isDownloadJob(job)) {
+    throw new ProvisionError(`the Job ${key.namespace}/${name} does not belong to a DynaKube; delete it`)
+  } else if (hasFailed(job)) {
     throw new ProvisionError(`the Job ${key.namespace}/${name} failed to copy the agent of ${image}; see its pods`)
   }
   return false
@@ -55,8 +57,13 @@ async function linkOrDiscard(folder: string, { paths }: InstallContext): Promise
 
 const hasFailed = ({ status }: Stored<Job>): boolean => (status?.failed ?? 0) > 0
 
-async function deleted(deleting: Promise<unknown>): Promise<void> {
-  await deleting.catch(ignoreMissing)
+async function deleteJob({ metadata }: Stored<Job>, { client, signal }: InstallContext): Promise<void> {
+  const { namespace = '', name, uid } = metadata
+  const options = { propagationPolicy: 'Background', preconditions: { uid }, signal } as const
+  // Deleted meanwhile, or even created again: then it is read again by the next reconcile.
+  await client.delete(Jobs, { namespace, name }, options).catch((error: unknown) => {
+    if (!isNotFound(error) && !isConflict(error)) throw error
+  })
 }
 
 function ignoreMissing(error: unknown): undefined {
