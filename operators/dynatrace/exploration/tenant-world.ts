@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { HttpConnectionError, type OutboundRequest, type OutboundResponse, type Sender } from '@reeve/http'
 import type { OutsideCall, OutsidePlace, OutsideWorld, PlainObject } from '@reeve/simulation'
+import { TENANT_DEFAULTS } from '../src/tenant/simulator/defaults.ts'
 import { SimulatedTenants } from '../src/tenant/simulator/simulated-tenants.ts'
 import type { TenantState } from '../src/tenant/simulator/state/tenant-state.ts'
 
@@ -15,10 +16,17 @@ export const AUTHORITY = 'environment.example.com'
 export class TenantWorld implements OutsideWorld {
   readonly simulator: SimulatedTenants
 
-  /** @param tenants one for each DynaKube with its own tenant */
-  constructor({ clock, random }: Pick<OutsidePlace, 'clock' | 'random'>, tenants: readonly string[] = [TENANT]) {
-    const options = { authority: AUTHORITY, clock, random: repeatableBytes(random()) }
-    this.simulator = new SimulatedTenants({ ...options, tenants: tenants.map((id) => ({ id })) })
+  /**
+   * @param tenants one for each DynaKube with its own tenant
+   * @param agentSizeBytes of each agent
+   */
+  constructor(
+    { clock, random }: Pick<OutsidePlace, 'clock' | 'random'>,
+    tenants: readonly string[] = [TENANT],
+    agentSizeBytes: number = TENANT_DEFAULTS.agentSizeBytes,
+  ) {
+    const options = { authority: AUTHORITY, clock, random: repeatableBytes(random()), registry: { agentSizeBytes } }
+    this.simulator = new SimulatedTenants({ ...options, tenants: tenants.map((id) => ({ id, agentSizeBytes })) })
   }
 
   /** The tenant that DynaKubes talk to unless they say otherwise. */
