@@ -1,5 +1,4 @@
 /** The registrar and the liveness probe, as processes beside a driver. */
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -12,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Method, serveUnix } from '../../src/csi/grpc/unix-server.ts'
 import { runLivenessProbe } from '../../src/csi/liveness/liveness-probe.ts'
 import { identityService } from '../../src/csi/server/identity-service.ts'
+import { spawnBound } from '../support/spawn-bound.ts'
 import { csiClient } from './support/csi-client.ts'
 
 const OPERATOR = fileURLToPath(new URL('../../bin/dynatrace-operator.js', import.meta.url))
@@ -58,7 +58,8 @@ async function freePort(): Promise<number> {
 
 describe('the registrar', () => {
   it('announces a driver that appears late, keeps running when it is rejected, and leaves with SIGTERM', async () => {
-    const child = spawn(process.execPath, [
+    const child = spawnBound([
+      process.execPath,
       OPERATOR,
       'csi-node-driver-registrar',
       `--csi-address=${socket()}`,
@@ -92,7 +93,7 @@ describe('the registrar', () => {
   })
 
   it('leaves with SIGTERM while it still waits for the driver', async () => {
-    const child = spawn(process.execPath, [OPERATOR, 'csi-node-driver-registrar', `--csi-address=${socket()}`])
+    const child = spawnBound([process.execPath, OPERATOR, 'csi-node-driver-registrar', `--csi-address=${socket()}`])
     const ended = once(child, 'exit')
     await once(child.stderr, 'data')
     child.kill('SIGTERM')
@@ -104,7 +105,8 @@ describe('the registrar', () => {
     ['responds with an error', { GetPluginInfo: () => Promise.reject(new Error('broken')) }],
   ])('exits 1 when the driver %s', async (_, methods) => {
     serveDriver(methods)
-    const child = spawn(process.execPath, [
+    const child = spawnBound([
+      process.execPath,
       OPERATOR,
       'csi-node-driver-registrar',
       `--csi-address=${socket()}`,

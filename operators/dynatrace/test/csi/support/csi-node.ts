@@ -1,5 +1,5 @@
 /** A node with the driver: its own mount namespace, in which the driver runs as a process and can be killed. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Mount, parseMounts } from '../../../src/csi/mounts/mount-table.ts'
+import { spawnBound } from '../../support/spawn-bound.ts'
 import { type CsiClient, csiClient, type Outcome } from './csi-client.ts'
 
 const OPERATOR = fileURLToPath(new URL('../../../bin/dynatrace-operator.js', import.meta.url))
@@ -26,6 +27,8 @@ export interface PodVolume {
 
 /** A node. */
 export interface CsiNode extends AsyncDisposable {
+  /** Everything of it on disk. */
+  readonly folder: string
   readonly data: string
   /** Starts the driver; resolves when it serves. */
   start(env?: Readonly<Record<string, string>>, flags?: readonly string[]): Promise<Driver>
@@ -58,16 +61,18 @@ export interface Driver {
 /** Makes a node. */
 export async function csiNode(): Promise<CsiNode> {
   const folder = await mkdtemp(join(tmpdir(), 'csi-node-'))
-  const holder = spawn('unshare', ['--mount', '--propagation', 'private', 'sleep', 'infinity'], { stdio: 'ignore' })
+  const unshared = ['unshare', '--mount', '--propagation', 'private', 'sleep', 'infinity']
+  const holder = spawnBound(unshared, { stdio: 'ignore' })
   await once(holder, 'spawn')
   const data = join(folder, 'data')
   const socket = join(folder, 'csi.sock')
   const drivers = new Set<Driver>()
   const prefix = ['nsenter', '--mount', `--target=${holder.pid}`]
-  const inside = (command: readonly string[]) => [...prefix.slice(1), ...command]
+  const inside = (command: readonly string[]) => [...prefix, ...command]
   // unshare replaces itself by the program once the namespace exists.
   while ((await readFile(`/proc/${holder.pid}/comm`, 'utf8')).trim() !== 'sleep') await new Promise(setImmediate)
   const node: CsiNode = {
+    folder,
     data,
     prefix,
     seen: (path) => `/proc/${holder.pid}/root${path}`,
@@ -88,13 +93,13 @@ export async function csiNode(): Promise<CsiNode> {
       return module
     },
     async execute(...command) {
-      const [code] = await once(spawn('nsenter', inside(command), { stdio: 'inherit' }), 'exit')
+      const [code] = await once(spawnBound(inside(command), { stdio: 'inherit' }), 'exit')
       if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}`)
     },
     async start(env = {}, more = []) {
       const flags = [`--endpoint=unix:${socket}`, `--data-root=${data}`, '--node-id=worker-1', ...more]
       const command = [process.execPath, OPERATOR, 'csi-server', ...flags, '--metrics-bind-address=127.0.0.1:0']
-      const child = spawn('nsenter', inside(command), { env: { ...process.env, ...env } })
+      const child = spawnBound(inside(command), { env: { ...process.env, ...env } })
       let log = ''
       const serving = Promise.withResolvers<void>()
       child.stderr.on('data', (chunk) => {

@@ -1,6 +1,7 @@
 /** Kills a running process right before one of its changes to the file system or to mounts. */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { spawnBound } from '../../support/spawn-bound.ts'
 
 /**
  * System calls that change something, apart from writes into a file, which are between the creation of the file and its
@@ -25,8 +26,8 @@ export function missingTracer(): string | undefined {
 /** Has a running process killed before a step; one without this step goes on. Resolves when the process is watched. */
 export async function killAt(pid: number | undefined, { call, occurrence }: Step): Promise<void> {
   const inject = `inject=${call}:signal=SIGKILL:when=${occurrence}`
-  const args = ['-f', '-o', '/dev/null', '-p', String(pid), '-e', `trace=${call}`, '-e', inject]
-  const tracer = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const command = ['strace', '-f', '-o', '/dev/null', '-p', String(pid), '-e', `trace=${call}`, '-e', inject]
+  const tracer = spawnBound(command)
   // It ends with the process.
   await once(tracer.stderr, 'data')
   tracer.stderr.resume()

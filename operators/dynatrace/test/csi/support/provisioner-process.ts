@@ -1,5 +1,5 @@
 /** A cluster and a tenant that processes can reach, and the provisioner as a process. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,6 +11,7 @@ import { type DynaKubeSpec, DynaKubes } from '../../../src/api/latest.ts'
 import { DataPaths } from '../../../src/csi/data-paths.ts'
 import { startTenantSimulator, type TenantOptions, type TenantSimulator } from '../../../src/tenant/simulator/index.ts'
 import { installCrds } from '../../support/install-crds.ts'
+import { spawnBound } from '../../support/spawn-bound.ts'
 import { createSecret, NAMESPACE, TENANT } from './provisioner-stage.ts'
 
 const OPERATOR = fileURLToPath(new URL('../../../bin/dynatrace-operator.js', import.meta.url))
@@ -105,9 +106,9 @@ function startProcess({ dataRoot, prefix = [], env = {} }: StartOptions, kubecon
     '--health-probe-bind-address=127.0.0.1:0',
     '--metrics-bind-address=127.0.0.1:0',
   ]
-  const [program = '', ...args] = [...prefix, process.execPath, OPERATOR, 'csi-provisioner', ...flags]
+  const command = [...prefix, process.execPath, OPERATOR, 'csi-provisioner', ...flags]
   const variables = { PATH: process.env.PATH, KUBECONFIG: kubeconfig, KUBE_NODE_NAME: 'worker-1', ...env }
-  const child = spawn(program, args, { env: variables })
+  const child = spawnBound(command, { env: variables })
   let log = ''
   const listeners = new Set<() => void>()
   const notify = () => {
