@@ -1,7 +1,7 @@
 /** The chart: what it installs is valid, and the operator needs no right beyond those it gives. */
 import { randomBytes } from 'node:crypto'
 import { chartExpressions, exposedNames, metricNames } from '@reeve/client-binaries'
-import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
+import { accountToken, type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { crdManifest } from '@reeve/crd'
 import {
   ClusterRoleBindings,
@@ -15,7 +15,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebAppCrd, WebApps } from '../src/index.ts'
 import { helmPath, render } from './support/chart.ts'
-import { type InstalledOperator, startInstalled, tokenOf, until } from './support/installed-operator.ts'
+import { type InstalledOperator, startInstalled, until } from './support/installed-operator.ts'
 import { written } from './support/stage.ts'
 
 const run = randomBytes(3).toString('hex')
@@ -112,7 +112,7 @@ async function runWebApp(name: string): Promise<void> {
 async function expectMetrics(operator: InstalledOperator, own: string, name: string): Promise<void> {
   const account = { namespace: own, name: 'prometheus' }
   await admin.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account })
-  const token = await tokenOf(admin, own, account.name)
+  const token = await accountToken(cluster, own, account.name)
   const reader = `${name}-metrics-reader`
   const apiGroup = 'rbac.authorization.k8s.io'
   await admin.create(ClusterRoleBindings, {

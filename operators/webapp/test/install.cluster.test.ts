@@ -1,44 +1,26 @@
 /** The commands of the section "Installing" in docs/webapp.md, run as a reader would. */
-import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
-import { delimiter, dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { findClientBinary } from '@reeve/client-binaries'
+import { type CommandShell, documentedCommands, openCommandShell } from '@reeve/client-binaries'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { connect, type DiscoveringClient } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startInstalled } from './support/installed-operator.ts'
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
-const clients = [await findClientBinary('helm'), await findClientBinary('kubectl')]
+const PAGE = 'docs/webapp.md'
+const hasClients = (await openCommandShell({})) !== undefined
 
 let cluster: ClusterUnderTest
 let admin: DiscoveringClient
+let shell: CommandShell
 
 beforeAll(async () => {
   cluster = await openCluster()
+  shell = (await openCommandShell({ KUBECONFIG: cluster.kubeconfigPath })) ?? shell
   admin = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'install-test' })
 })
 afterAll(async () => {
   await admin.close()
   await cluster.close()
 })
-
-/** The commands of the code block under this marker. */
-async function commandsOf(marker: string): Promise<readonly string[]> {
-  const page = await readFile(`${ROOT}/docs/webapp.md`, 'utf8')
-  const [, block = ''] = new RegExp(`<!-- ${marker} -->\\n\`\`\`\\n(.*?)\`\`\``, 's').exec(page) ?? []
-  return block.trim().split('\n')
-}
-
-async function shell(command: string): Promise<string> {
-  const folders = clients.flatMap((path) => (path === undefined ? [] : [dirname(path)]))
-  const PATH = [...folders, process.env.PATH].join(delimiter)
-  const env = { ...process.env, PATH, KUBECONFIG: cluster.kubeconfigPath }
-  const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd: ROOT, env })
-  return stdout
-}
 
 /** Whatever has the labels of the release, as `kind/name`. */
 async function ofRelease(): Promise<string> {
@@ -48,9 +30,9 @@ async function ofRelease(): Promise<string> {
   return shell(`kubectl get ${kinds} --all-namespaces -l app.kubernetes.io/instance=webapp -o name`)
 }
 
-describe.skipIf(clients.includes(undefined))('the documented installation (skipped without helm and kubectl)', () => {
+describe.skipIf(!hasClients)('the documented installation (skipped without helm and kubectl)', () => {
   it('runs a WebApp, and leaves nothing but the CustomResourceDefinition behind', async () => {
-    const [install = '', ...rest] = await commandsOf('install')
+    const [install = '', ...rest] = await documentedCommands(PAGE, 'install')
     const notes = await shell(install)
     expect(notes).toContain('webapp-operator 0.1.0 is installed in namespace webapp')
     expect(notes).toContain('It watches the namespaces default.')
@@ -61,7 +43,7 @@ describe.skipIf(clients.includes(undefined))('the documented installation (skipp
       expect(await ofRelease()).toContain('secret/webapp-certificate')
       expect(operator.refusals).toEqual([])
     }
-    const [deleteWebApp = '', uninstall = '', ...remaining] = await commandsOf('uninstall')
+    const [deleteWebApp = '', uninstall = '', ...remaining] = await documentedCommands(PAGE, 'uninstall')
     await shell(deleteWebApp)
     await shell(uninstall)
     expect(await ofRelease()).toBe('')

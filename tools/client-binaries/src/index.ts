@@ -1,4 +1,5 @@
-/** @module The real kubectl and helm, for tests and the demo, and charts rendered by it. */
+/** @module The real kubectl and helm, for tests and the demo, charts rendered by it, and documented commands. */
 export { chartExpressions, exposedNames, metricNames } from './chart-expressions.ts'
+export { type CommandShell, documentedCommands, openCommandShell } from './documented-commands.ts'
 export { type ClientBinary, findClientBinary, type HelmToTry, helmsToTry } from './find-client-binary.ts'
 export { type RenderedChart, type RenderOptions, renderChart } from './render-chart.ts'

@@ -33,6 +33,11 @@ export interface ClusterUnderTest extends AsyncDisposable {
 export interface OpenOptions {
   /** Options for the embedded cluster; ignored for the real one. */
   readonly embedded?: EmbeddedClusterOptions
+  /**
+   * A control plane that no other suite uses, for tests that install objects with fixed names. An embedded cluster always
+   * is one; a real one takes seconds to start. @default false
+   */
+  readonly isExclusive?: boolean
 }
 
 /**
@@ -44,7 +49,8 @@ export interface OpenOptions {
  * afterAll(() => cluster.close())
  */
 export async function openCluster(options: OpenOptions = {}): Promise<ClusterUnderTest> {
-  return process.env.REEVE_TEST_CLUSTER === 'real' ? openReal() : openEmbedded(options.embedded)
+  if (process.env.REEVE_TEST_CLUSTER !== 'real') return openEmbedded(options.embedded)
+  return options.isExclusive ? openExclusive() : openReal()
 }
 
 async function openReal(): Promise<ClusterUnderTest> {
@@ -53,6 +59,20 @@ async function openReal(): Promise<ClusterUnderTest> {
     throw new Error('REEVE_KUBECONFIG is not set: run this suite with `npm run test:real`')
   }
   return assemble('real', kubeconfigPath, { compact: compactEtcd, dispose: async () => undefined })
+}
+
+/** A control plane of its own, with the nodes that the shared one has. */
+async function openExclusive(): Promise<ClusterUnderTest> {
+  const { startRealCluster, startSimulatedNodes } = await import('@reeve/real-cluster')
+  const cluster = await startRealCluster()
+  const nodes = await startSimulatedNodes(cluster, { nodes: ['node-1', 'node-2', 'node-3'].map((name) => ({ name })) })
+  return assemble('real', cluster.kubeconfigPath, {
+    compact: () => Promise.reject(new Error('only the shared cluster can be compacted')),
+    async dispose() {
+      await nodes.stop()
+      await cluster.stop()
+    },
+  })
 }
 
 async function openEmbedded(options: EmbeddedClusterOptions = {}): Promise<ClusterUnderTest> {

@@ -1,3 +1,10 @@
 /** @module One test, two clusters. */
 export { type ClusterUnderTest, type OpenOptions, openCluster } from './cluster-under-test.ts'
+export {
+  accountToken,
+  redirectConversion,
+  redirectWebhooks,
+  type WebhookServerAddress,
+} from './installed-operator.ts'
 export { connectionOf, RawClient, type RawRequest, type RawResponse, type WatchLine } from './raw-client.ts'
+export { trustAuthority } from './trusted-authority.ts'

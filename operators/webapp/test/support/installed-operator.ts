@@ -1,7 +1,7 @@
 /** The operator as its chart installs it: with the arguments of its Deployment and the rights of its ServiceAccount. */
 import { request } from 'node:https'
-import type { ClusterUnderTest } from '@reeve/cluster-under-test'
-import { createClient, Deployments, type DiscoveringClient, loadConfig, sleep, type UnknownObject } from '@reeve/kube'
+import { accountToken, type ClusterUnderTest, redirectWebhooks } from '@reeve/cluster-under-test'
+import { createClient, Deployments, type DiscoveringClient, loadConfig, sleep } from '@reeve/kube'
 import { clientMetrics, createMetricsRegistry } from '@reeve/runtime/metrics'
 import { createWebAppOperator, WebApps } from '../../src/index.ts'
 
@@ -17,16 +17,6 @@ export interface InstalledOperator extends AsyncDisposable {
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   const deadline = AbortSignal.timeout(60_000)
   while (!(await condition())) await sleep(50, { signal: deadline })
-}
-
-/** A token of a ServiceAccount, as its pods get one. */
-export async function tokenOf(admin: DiscoveringClient, namespace: string, account: string): Promise<string> {
-  const { status } = await admin.raw<{ status: { token: string } }>({
-    method: 'POST',
-    path: `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
-    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
-  })
-  return status.token
 }
 
 /**
@@ -46,7 +36,7 @@ export async function startInstalled(
   const [configuration = ''] = valuesOf('--webhook-configuration')
   const watched = valuesOf('--watch-namespace')
 
-  const token = await tokenOf(admin, namespace, name)
+  const token = await accountToken(cluster, namespace, name)
   const credentials = { get: async () => ({ authorization: `Bearer ${token}` }), renew: async () => undefined }
   const config = { ...(await loadConfig({ kubeconfig: cluster.kubeconfigPath })), credentials }
   const metrics = await createMetricsRegistry({ processMetrics: true })
@@ -92,7 +82,7 @@ export async function startInstalled(
   const configurations = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'].map(
     (kind) => `${WEBHOOKS}/${kind}/${configuration}`,
   )
-  for (const path of configurations) await redirect(admin, path, `https://127.0.0.1:${port}`)
+  await redirectWebhooks(cluster, configuration, { origin: `https://127.0.0.1:${port}` })
   await operator.webhooks?.certificates?.check(AbortSignal.timeout(30_000))
   return {
     refusals,
@@ -111,28 +101,6 @@ export async function startInstalled(
 }
 
 const WEBHOOKS = '/apis/admissionregistration.k8s.io/v1'
-
-interface Webhook {
-  readonly clientConfig: { readonly service?: { readonly path?: string }; readonly caBundle?: string }
-}
-
-async function redirect(admin: DiscoveringClient, path: string, server: string): Promise<void> {
-  await until(async () => {
-    const live = await admin.raw<UnknownObject>({ method: 'GET', path })
-    const webhooks = (live.webhooks as readonly Webhook[]).map(({ clientConfig, ...webhook }) => ({
-      ...webhook,
-      clientConfig: {
-        url: `${server}${clientConfig.service?.path}`,
-        ...(clientConfig.caBundle && { caBundle: clientConfig.caBundle }),
-      },
-    }))
-    // The operator writes its CA bundle at the same time.
-    return admin.raw({ method: 'PUT', path, body: { ...live, webhooks } }).then(
-      () => true,
-      () => false,
-    )
-  })
-}
 
 /** The certificate is self-signed. */
 function getMetrics(port: number, token: string) {
