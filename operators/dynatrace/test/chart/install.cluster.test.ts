@@ -3,6 +3,7 @@ import { type CommandShell, documentedCommands, openCommandShell } from '@reeve/
 import { type ClusterUnderTest, openCluster, trustAuthority } from '@reeve/cluster-under-test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
+import { until } from '../support/until.ts'
 import { startInstalled } from './support/installed-operator.ts'
 
 const PAGE = 'docs/dynatrace.md'
@@ -49,7 +50,11 @@ describe.skipIf(!hasClients)('the documented installation (skipped without helm 
       ).toBe('3')
       expect(operator.refusals).toEqual([])
       await shell(deleteResources)
-      expect(await shell('kubectl get daemonsets,statefulsets -n dynatrace -o name')).not.toContain('dynakube')
+      // A real cluster collects the objects of a deleted owner in its own time.
+      await until('the agents to be deleted', async () => {
+        const agents = await shell('kubectl get daemonsets,statefulsets -n dynatrace -o name')
+        return !agents.includes('dynakube')
+      })
     }
     for (const command of remaining) await shell(command)
     const left = `kubectl get ${KINDS} --all-namespaces -l app.kubernetes.io/name=dynatrace-operator -o name`
