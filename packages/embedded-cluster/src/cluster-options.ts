@@ -3,6 +3,7 @@ import type { CallWebhook, ResolveService } from './admission/webhook-client.ts'
 import type { UserInfo } from './api/user.ts'
 import type { Clock } from './clock.ts'
 import type { ControllersOptions } from './controllers/index.ts'
+import type { ResolvePodPort } from './controllers/pod-ports.ts'
 import type { PodLogs } from './rest/server-context.ts'
 
 /** Options of `startEmbeddedCluster`. */
@@ -51,6 +52,8 @@ export interface EmbeddedClusterOptions {
   readonly callWebhook?: CallWebhook
   /** The source of container logs. @default the pod's annotations */
   readonly podLogs?: PodLogs
+  /** Where ports of pods are served on this machine, for port forwarding. @default the pod's annotations */
+  readonly resolvePodPort?: ResolvePodPort
   /** Stores the cluster's state in this directory across restarts. @default in memory only */
   readonly dataDir?: string
   /** The history that is kept for watches that resume. @default 10_000 events, 5 minutes */

@@ -22,6 +22,7 @@ import { type Clock, systemClock } from './clock.ts'
 import type { EmbeddedClusterOptions } from './cluster-options.ts'
 import { createPodCommands } from './controllers/pod-commands.ts'
 import { createPodLogs } from './controllers/pod-logs.ts'
+import { createPodPorts } from './controllers/pod-ports.ts'
 import { Converter } from './crd/conversion.ts'
 import { CustomResources } from './crd/custom-resources.ts'
 import {
@@ -109,6 +110,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
     virtualCreates,
     issueToken: (account, request, write) => requireSet(late.issueToken)(account, request, write),
     podLogs: (pod, logOptions) => requireSet(late.podLogs)(pod, logOptions),
+    podPorts: createPodPorts(options.resolvePodPort),
     podCommands: createPodCommands((resource, namespace, name) => store.get(resource, `${namespace}/${name}`)?.object),
   }
   const api = new LocalApi(context)

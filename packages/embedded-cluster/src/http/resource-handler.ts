@@ -35,7 +35,7 @@ import { negotiate, wantsPretty } from './negotiation.ts'
 import type { Renderer, RenderTarget } from './render.ts'
 import { acceptedTypes, customTypes, mediaType, parseBody, parseOptionsBody, parsePatch } from './request-body.ts'
 import { deletedStatus, empty, json } from './response.ts'
-import { switchToWebSocket } from './upgrade-response.ts'
+import { switchToSpdy, switchToWebSocket } from './upgrade-response.ts'
 import { readWriteRequest, requireName } from './write-request.ts'
 
 /** One resolved request. */
@@ -113,6 +113,7 @@ export class ResourceHandler {
       if ('isEmpty' in result) return empty(204)
       if ('text' in result) return streamText(result.text)
       if ('session' in result) return switchToWebSocket(request, result.protocol, result.session)
+      if ('spdySession' in result) return switchToSpdy(request, result.protocol, result.spdySession)
       return this.#renderer.object(
         result.status,
         { ...target, negotiated: { ...target.negotiated, as: undefined } },

@@ -1,5 +1,7 @@
-/** The response that turns a request into a WebSocket. */
+/** The responses that turn a request into a WebSocket, or a connection of SPDY. */
 import { type Duplex, duplexPair } from 'node:stream'
+import { drained } from '../drained.ts'
+import type { ByteChannel } from '../spdy/connection.ts'
 import { WebSocketConnection } from '../web-socket/connection.ts'
 import { acceptKey, type WebSocketSession } from '../web-socket/handshake.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
@@ -29,4 +31,33 @@ export function switchToWebSocket(request: ServerRequest, protocol: string, sess
     body: new CompleteBody([]),
     socket: client satisfies Duplex,
   }
+}
+
+/** The same for SPDY, whose frames follow on the connection itself. */
+export function switchToSpdy(
+  request: ServerRequest,
+  protocol: string,
+  session: (channel: ByteChannel) => Promise<void>,
+): ServerResponse {
+  const [client, server] = duplexPair()
+  // The session ends with the connection.
+  server.on('error', () => undefined)
+  const onAbort = () => client.destroy()
+  request.signal?.addEventListener('abort', onAbort, { once: true })
+  void session({ chunks: server, send: (bytes) => write(server, bytes) })
+    .catch(() => undefined)
+    .finally(() => {
+      server.end()
+      request.signal?.removeEventListener('abort', onAbort)
+    })
+  return {
+    status: 101,
+    headers: { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'x-stream-protocol-version': protocol },
+    body: new CompleteBody([]),
+    socket: client,
+  }
+}
+
+async function write(stream: Duplex, bytes: Uint8Array): Promise<void> {
+  if (stream.writable && !stream.write(bytes)) await drained(stream)
 }

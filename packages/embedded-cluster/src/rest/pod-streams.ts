@@ -1,4 +1,4 @@
-/** Streams into containers: exec and attach by WebSocket. Port forwarding needs a process that listens. */
+/** Streams into pods: exec and attach by WebSocket, ports also by SPDY. */
 import { badRequest, notFound } from '../api/api-errors.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
 import { StatusError } from '../status-error.ts'
@@ -6,6 +6,7 @@ import type { WebSocketConnection } from '../web-socket/connection.ts'
 import { chooseProtocol, type WebSocketSession } from '../web-socket/handshake.ts'
 import type { WriteRequest } from './context.ts'
 import { chooseContainer } from './pod-log.ts'
+import { CHANNEL_PROTOCOL, forwardByChannels, forwardBySpdy, requestedPorts, TUNNEL_PROTOCOL } from './port-forward.ts'
 import { isTrue } from './request-info.ts'
 import type { ServerContext } from './server-context.ts'
 import type { SubresourceCall, SubresourceResult } from './subresources.ts'
@@ -17,7 +18,7 @@ const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, error: 3, close: 255 } as con
 /** `cat` without arguments repeats at most this much. */
 const MAX_STDIN_BYTES = 1024 * 1024
 
-/** Runs a command in a container, or follows its log. */
+/** Runs a command in a container, follows its log, or forwards ports of the pod. */
 export async function streamToPod(
   context: ServerContext,
   request: WriteRequest,
@@ -32,9 +33,7 @@ export async function streamToPod(
   if ((spec.nodeName ?? '') === '') throw badRequest(`pod ${name} does not have a host assigned`)
   const { upgrade } = call
   if (upgrade === undefined) throw badRequest('Upgrade request required')
-  if (subresource === 'portforward') {
-    throw unsupported(`pod ${name} is simulated: no process listens in it, so its ports cannot be forwarded`)
-  }
+  if (subresource === 'portforward') return forwardPorts(context, pod, name, call)
   if (upgrade !== 'websocket') {
     throw unsupported(
       `the embedded cluster serves ${subresource} by WebSocket, not by ${upgrade}: use kubectl 1.31 or later, ` +
@@ -51,6 +50,37 @@ export async function streamToPod(
       ? execute(context, connection, { pod, container, command, query: call.query })
       : follow(context, connection, { pod, container, signal: request.signal })
   return { protocol, session }
+}
+
+function forwardPorts(context: ServerContext, pod: JsonObject, name: string, call: SubresourceCall): SubresourceResult {
+  if (objectAt(pod, 'status').phase !== 'Running') {
+    throw badRequest(`unable to forward ports because pod ${name} is not running`)
+  }
+  const connect = context.podPorts(pod)
+  if (connect === undefined) {
+    throw unsupported(
+      `pod ${name} is simulated: no process listens in it. Let it respond by HTTP with the annotation ` +
+        `simulator.reeve.dev/http: '{"8080":"hello"}', or resolve its ports by the option resolvePodPort of the cluster`,
+    )
+  }
+  if (call.upgrade === 'spdy/3.1') {
+    return { protocol: 'portforward.k8s.io', spdySession: (channel) => forwardBySpdy(channel, name, connect) }
+  }
+  const protocol = chooseProtocol(call.headers, [TUNNEL_PROTOCOL, CHANNEL_PROTOCOL])
+  if (call.upgrade !== 'websocket' || protocol === undefined) {
+    throw badRequest(
+      `unsupported protocol: use SPDY/3.1, or a WebSocket with ${TUNNEL_PROTOCOL} or ${CHANNEL_PROTOCOL}`,
+    )
+  }
+  if (protocol === TUNNEL_PROTOCOL) {
+    return {
+      protocol,
+      session: (connection) =>
+        forwardBySpdy({ chunks: connection.messages(), send: (bytes) => connection.send(bytes) }, name, connect),
+    }
+  }
+  const ports = requestedPorts(call.query)
+  return { protocol, session: (connection) => forwardByChannels(connection, name, ports, connect) }
 }
 
 interface Execution {

@@ -3,6 +3,7 @@ import type { UserInfo } from '../api/user.ts'
 import type { JsonObject } from '../json.ts'
 import type { SchemaLookup } from '../registry/builtin-resources.ts'
 import type { RestContext, WriteRequest } from './context.ts'
+import type { ConnectPort } from './port-forward.ts'
 import type { WatchHub } from './watch-hub.ts'
 
 /** Handles a create without storing the object, as the review APIs do. */
@@ -44,6 +45,9 @@ export type PodCommands = (
   },
 ) => Promise<{ readonly stdout: string; readonly stderr: string; readonly exitCode: number }>
 
+/** What serves the ports of a pod; `undefined` if nothing does. */
+export type PodPorts = (pod: JsonObject) => ConnectPort | undefined
+
 /** Everything a request may use. */
 export interface ServerContext extends RestContext {
   readonly hub: WatchHub
@@ -56,4 +60,5 @@ export interface ServerContext extends RestContext {
   readonly issueToken: TokenIssuer
   readonly podLogs: PodLogs
   readonly podCommands: PodCommands
+  readonly podPorts: PodPorts
 }

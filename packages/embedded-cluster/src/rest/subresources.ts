@@ -6,6 +6,7 @@ import { DEFAULT_TOKEN_SECONDS } from '../auth/token-request.ts'
 import { cloneJson, type JsonObject, objectAt } from '../json.ts'
 import { groupResource, type ResourceInfo } from '../registry/resource-info.ts'
 import type { ParsedBody } from '../schema/parse.ts'
+import type { ByteChannel } from '../spdy/connection.ts'
 import { StatusError } from '../status-error.ts'
 import type { WebSocketSession } from '../web-socket/handshake.ts'
 import { admitMutating, admitValidating } from './admit.ts'
@@ -33,12 +34,13 @@ export interface SubresourceCall {
   readonly mediaType: string
 }
 
-/** An object with its HTTP status, lines of text, an empty response, or a session on a WebSocket. */
+/** An object with its HTTP status, lines of text, an empty response, or a session on a WebSocket or by SPDY. */
 export type SubresourceResult =
   | { readonly status: number; readonly object: JsonObject }
   | { readonly text: AsyncIterable<string> | Iterable<string> }
   | { readonly isEmpty: true }
   | { readonly protocol: string; readonly session: WebSocketSession }
+  | { readonly protocol: string; readonly spdySession: (channel: ByteChannel) => Promise<void> }
 
 /** Handles a request to a subresource. */
 export type SubresourceHandler = (

@@ -1,5 +1,6 @@
 /** The server side of a WebSocket (RFC 6455) on any duplex stream: messages in, messages out, pings and closing. */
 import type { Duplex } from 'node:stream'
+import { drained } from '../drained.ts'
 
 /** A larger message ends the connection: clients of exec send keystrokes and files in small pieces. */
 const MAX_MESSAGE_BYTES = 1024 * 1024
@@ -59,14 +60,7 @@ export class WebSocketConnection {
   /** Sends a binary message; resolves when the client can take more. */
   async send(message: Uint8Array): Promise<void> {
     if (this.#isClosed || !this.#stream.writable) return
-    if (this.#write(OPCODES.binary, message)) return
-    await new Promise<void>((resolve) => {
-      const finish = () => {
-        this.#stream.off('drain', finish).off('close', finish)
-        resolve()
-      }
-      this.#stream.on('drain', finish).on('close', finish)
-    })
+    if (!this.#write(OPCODES.binary, message)) await drained(this.#stream)
   }
 
   /** Ends the connection in order. */

@@ -64,10 +64,10 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
     })
   })
 
-  test('explains why ports of a simulated pod cannot be forwarded', async () => {
+  test('explains how to have a simulated pod serve a port', async () => {
     const { code, stderr } = await attempt(['port-forward', 'web', ':80'])
     expect(code).toBe(1)
-    expect(stderr).toContain('no process listens in it, so its ports cannot be forwarded')
+    expect(stderr).toContain('no process listens in it. Let it respond by HTTP with the annotation')
   })
 
   test('reports a container that does not exist and a pod that is not there', async () => {

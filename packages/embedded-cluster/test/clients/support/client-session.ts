@@ -3,7 +3,7 @@ import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
+import { type ClusterUnderTest, type OpenOptions, openCluster } from '@reeve/cluster-under-test'
 import { parse, stringify } from 'yaml'
 
 /** The output and exit code of a command. */
@@ -17,6 +17,8 @@ export interface Outcome {
 export interface Following extends AsyncDisposable {
   /** Its output so far. */
   readonly output: string
+  /** What it printed to standard error so far. */
+  readonly errors: string
 }
 
 interface Kubeconfig {
@@ -37,8 +39,8 @@ export class ClientSession implements AsyncDisposable {
     this.folder = folder
   }
 
-  static async open(): Promise<ClientSession> {
-    const cluster = await openCluster()
+  static async open(options: OpenOptions = {}): Promise<ClientSession> {
+    const cluster = await openCluster(options)
     const namespace = await cluster.createNamespace()
     const folder = await mkdtemp(join(tmpdir(), 'reeve-clients-'))
     const config = parse(await readFile(cluster.kubeconfigPath, 'utf8')) as Kubeconfig
@@ -69,14 +71,26 @@ export class ClientSession implements AsyncDisposable {
   }
 
   /** Starts a command that runs until it is disposed. */
-  follow(binary: string, args: readonly string[]): Following {
-    const child = spawn(binary, [...args], { ...this.#processOptions(), stdio: ['ignore', 'pipe', 'inherit'] })
+  follow(binary: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Following {
+    const options = this.#processOptions()
+    const child = spawn(binary, [...args], {
+      ...options,
+      env: { ...options.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     const ended = new Promise((resolve) => child.once('close', resolve))
     let output = ''
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       output += chunk
     })
+    let errors = ''
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      errors += chunk
+    })
     return {
+      get errors() {
+        return errors
+      },
       get output() {
         return output
       },
