@@ -1,5 +1,5 @@
 /** The helm that the Collector operator runs, for a platform. */
-import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { access, copyFile, mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findClientBinary } from '@reeve/client-binaries'
 import { ImageError } from './image-error.ts'
@@ -32,17 +32,29 @@ async function crossCompiled(
   signal?: AbortSignal,
 ): Promise<string> {
   const folder = join(cache, `helm-${version}-${architecture(platform)}`)
+  const file = join(folder, 'helm')
+  if (await exists(file)) return file
   await mkdir(folder, { recursive: true })
   const module = `helm.sh/helm/${/^v\d+/.exec(version)?.[0] ?? 'v4'}`
   await writeFile(join(folder, 'go.mod'), `module image\n\ngo 1.24\n`)
   const options = {
     cwd: folder,
+    // On two busy cores.
+    timeoutMs: 45 * 60_000,
     env: { GOOS: 'linux', GOARCH: architecture(platform), CGO_ENABLED: '0', GOFLAGS: '-mod=mod' },
     ...(signal && { signal }),
   }
   await runProcess('go', ['get', `${module}/cmd/helm@${version}`], options)
-  const file = join(folder, 'helm')
   const flags = ['-trimpath', '-ldflags', `-s -w -X ${module}/internal/version.version=${version}`]
-  await runProcess('go', ['build', ...flags, '-o', file, `${module}/cmd/helm`], options)
+  const partial = `${file}.partial`
+  await runProcess('go', ['build', ...flags, '-o', partial, `${module}/cmd/helm`], options)
+  await rename(partial, file)
   return file
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
 }

@@ -12,6 +12,8 @@ export interface ProcessOptions {
   /** Added to the process environment. */
   readonly env?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
+  /** How long it may run. @default 10 minutes */
+  readonly timeoutMs?: number
 }
 
 /**
@@ -22,21 +24,30 @@ export interface ProcessOptions {
 export async function runProcess(
   program: string,
   args: readonly string[],
-  { cwd, env, signal }: ProcessOptions = {},
+  { cwd, env, signal, timeoutMs = TIMEOUT_MS }: ProcessOptions = {},
 ): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)(program, [...args], {
       cwd,
       env: { ...process.env, ...env },
       maxBuffer: 64 * 1024 * 1024,
-      timeout: TIMEOUT_MS,
+      timeout: timeoutMs,
       ...(signal && { signal }),
     })
     return stdout
   } catch (error) {
     signal?.throwIfAborted()
-    const { code, stderr = '', message } = error as NodeJS.ErrnoException & { stderr?: string }
+    const {
+      code,
+      killed,
+      stderr = '',
+      message,
+    } = error as NodeJS.ErrnoException & { killed?: boolean; stderr?: string }
     if (code === 'ENOENT') throw new ImageError(`${program} is not installed, and the build needs it`, { cause: error })
+    if (killed) {
+      const text = `${program} ${args[0] ?? ''} was stopped after ${timeoutMs / 1_000} s: run the build again`
+      throw new ImageError(text, { cause: error })
+    }
     const lines = (stderr.trim() || message).split('\n').slice(-LAST_LINES)
     throw new ImageError(`${program} ${args[0] ?? ''} failed: ${lines.join('; ')}`, { cause: error })
   }
