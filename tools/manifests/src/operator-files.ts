@@ -1,9 +1,13 @@
 /** Everything that is written for one operator. */
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { UnknownObject } from '@reeve/kube'
 import { kustomizeBase, type OutputFile } from './kustomize-base.ts'
 import { manifestYaml } from './manifest-yaml.ts'
 import { mergeValues, type Values } from './merge-values.ts'
+import { OLM_VALUES, olmBundle } from './olm/bundle.ts'
 import { renderVariant } from './render-variant.ts'
+import { googleMarketplaceSchema } from './stores/google-marketplace.ts'
 import { type OperatorManifests, operatorManifests } from './variants.ts'
 
 /** How files are made. */
@@ -36,15 +40,17 @@ export function chartFolder(operator: string): string {
 export async function operatorFiles(operator: string, options: FilesOptions): Promise<readonly OutputFile[]> {
   const manifests = operatorManifests(operator)
   const { helm, namespace = manifests.namespace, values = {} } = options
+  const render = (own: Values) =>
+    renderVariant(chartFolder(operator), {
+      helm,
+      release: manifests.release,
+      namespace,
+      values: [values, imageValues(manifests, options)].reduce(mergeValues, own),
+    })
   const variants = manifests.variants.filter(({ name }) => options.only === undefined || name === options.only)
   const files = await Promise.all(
     variants.map(async (variant) => {
-      const objects = await renderVariant(chartFolder(operator), {
-        helm,
-        release: manifests.release,
-        namespace,
-        values: [values, imageValues(manifests, options)].reduce(mergeValues, variant.values),
-      })
+      const objects = await render(variant.values)
       const base = kustomizeBase(objects)
       return [
         { path: `${variant.name}.yaml`, content: manifestYaml(objects) },
@@ -52,7 +58,19 @@ export async function operatorFiles(operator: string, options: FilesOptions): Pr
       ]
     }),
   )
-  return files.flat()
+  return [...files.flat(), ...(operator === 'dynatrace' && options.only === undefined ? await storeFiles(render) : [])]
+}
+
+/** What only the Dynatrace operator has: packages for stores. */
+async function storeFiles(
+  render: (values: Values) => Promise<readonly UnknownObject[]>,
+): Promise<readonly OutputFile[]> {
+  const chart = chartFolder('dynatrace')
+  const bundle = await olmBundle(dirname(chart), await render(OLM_VALUES))
+  return [
+    ...bundle.map(({ path, content }) => ({ path: `olm/${path}`, content })),
+    { path: 'google-marketplace/schema.yaml', content: googleMarketplaceSchema(chart) },
+  ]
 }
 
 function imageValues({ imageValue }: OperatorManifests, { imageRepository, imageTag }: FilesOptions): Values {
