@@ -1,4 +1,4 @@
-/** The one file of the image: what is loaded only when it is needed is in it, in a form that can be loaded. */
+/** The files of the image: what is loaded only when it is needed is in them, in a form that can be loaded. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { connect, Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url))
 
@@ -36,4 +38,28 @@ it('runs with a kubeconfig until it is stopped', async () => {
   const [code] = await once(child, 'exit')
   expect(log).toContain('received a signal, stopping')
   expect(code).toBe(0)
+})
+
+it('issues the certificate of its webhooks', async () => {
+  await using cluster = await startEmbeddedCluster()
+  const kubeconfig = join(folder, 'kubeconfig')
+  await cluster.writeKubeconfig(kubeconfig)
+  const client = await connect({ kubeconfig })
+  const port = '--webhook-port=0'
+  const args = ['run', `--kubeconfig=${kubeconfig}`, '--health-port=0', '--webhook', port, '--lease-namespace=default']
+  const child = spawn(process.execPath, [join(folder, 'webapp-operator.js'), ...args], { stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  try {
+    const secret = { namespace: 'default', name: 'webapp-operator-certificate' }
+    await expect.poll(() => client.get(Secrets, secret), { timeout: 15_000 }).toHaveProperty('data')
+  } finally {
+    child.kill()
+    await ended
+    await client.close()
+  }
+})
+
+it.each([['crd'], ['rbac']])('prints %s as YAML', async (command) => {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'webapp-operator.js'), command])
+  expect(parseAllDocuments(stdout)[0]?.get('apiVersion')).toMatch(/k8s\.io/)
 })

@@ -27,13 +27,13 @@ const SPECIAL_TYPES: ReadonlySet<number> = new Set([0o010000, 0o020000, 0o060000
  * await unpackZip('/data/download', '/data/tmp', { signal })
  */
 export async function unpackZip(file: string, folder: string, options: UnpackOptions = {}): Promise<void> {
-  const { openPromise } = await import('yauzl')
+  const { default: yauzl } = await import('yauzl')
   // Names are checked by us: the library's own check covers fewer attacks, and its errors have no code.
-  const zip = await openPromise(file, { autoClose: false, decodeStrings: false, validateEntrySizes: true }).catch(
-    (error: unknown) => {
+  const zip = await yauzl
+    .openPromise(file, { autoClose: false, decodeStrings: false, validateEntrySizes: true })
+    .catch((error: unknown) => {
       throw asArchiveError(error)
-    },
-  )
+    })
   try {
     const packed = new PackedBytes()
     // Entries that overlap are read more than once; the archive does not become larger by that.

@@ -127,8 +127,8 @@ function crdCommand(name: string, load: () => Promise<CommandedOperator>): Subco
   return {
     configure: (cli) => void cli.addHelpText('after', `\nExamples:\n  ${name} crd | kubectl apply -f -`),
     run: async (_options, { stdout }) => {
-      const [{ stringify }, operator] = await Promise.all([import('yaml'), load()])
-      const texts = operator.crds().map((crd) => stringify(crd, { lineWidth: 110, aliasDuplicateObjects: false }))
+      const [{ default: yaml }, operator] = await Promise.all([import('yaml'), load()])
+      const texts = operator.crds().map((crd) => yaml.stringify(crd, { lineWidth: 110, aliasDuplicateObjects: false }))
       stdout.write(texts.join('---\n'))
       return EXIT.done
     },

@@ -50,7 +50,7 @@ export function rbacCommand(
 
 /** Prints the roles as YAML documents, and returns the exit code. */
 export async function printRoles({ clusterRole, roles }: RbacRoles, stdout: TextSink): Promise<number> {
-  const { stringify } = await import('yaml')
-  stdout.write([clusterRole, ...roles].map((role) => stringify(role)).join('---\n'))
+  const { default: yaml } = await import('yaml')
+  stdout.write([clusterRole, ...roles].map((role) => yaml.stringify(role)).join('---\n'))
   return EXIT.done
 }

@@ -55,8 +55,8 @@ async function printPlan(
 ): Promise<void> {
   if (output === 'json') stdout.write(`${JSON.stringify(asDocument(plan), null, 2)}\n`)
   else if (output === 'yaml') {
-    const { stringify } = await import('yaml')
-    stdout.write(stringify(asDocument(plan), { aliasDuplicateObjects: false }))
+    const { default: yaml } = await import('yaml')
+    stdout.write(yaml.stringify(asDocument(plan), { aliasDuplicateObjects: false }))
   } else stdout.write(formatText(plan, { isColoured: stdout.hasColors, isFull: full }))
 }
 

@@ -103,8 +103,8 @@ async function announce(
     return
   }
   if (manifests !== undefined) {
-    const { stringify } = await import('yaml')
-    stdout.write(manifests.map((object) => stringify(object)).join('---\n'))
+    const { default: yaml } = await import('yaml')
+    stdout.write(manifests.map((object) => yaml.stringify(object)).join('---\n'))
   }
   const lines = [
     `tenant is ready, its page is ${page}`,

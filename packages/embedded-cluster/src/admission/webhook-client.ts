@@ -129,7 +129,7 @@ export class WebhookClient {
 
   async #send(target: Target, body: string, signal: AbortSignal): Promise<string> {
     // Importing the HTTP client takes 100 ms: a cluster without webhooks, or with in-process ones, does not need it.
-    const undici = await import('undici')
+    const { default: undici } = await import('undici')
     const response = await undici.request(target.url, {
       method: 'POST',
       dispatcher: this.#pool(undici, target),

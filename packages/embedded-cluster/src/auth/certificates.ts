@@ -137,7 +137,7 @@ export class CertificateAuthority {
 /** Importing the library takes longer than all signing at a start, so it is only imported for TLS. */
 async function loadX509(): Promise<typeof import('@peculiar/x509')> {
   await import('reflect-metadata')
-  return import('@peculiar/x509')
+  return (await import('@peculiar/x509')).default
 }
 
 async function generateKeys(): Promise<webcrypto.CryptoKeyPair> {

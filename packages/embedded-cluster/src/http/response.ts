@@ -57,8 +57,8 @@ export function json(status: number, value: JsonValue, headers: Headers = {}): S
 
 /** A YAML response, with the order and indentation of the real server. */
 export async function yaml(status: number, value: JsonValue, headers: Headers = {}): Promise<ServerResponse> {
-  const { stringify } = await import('yaml')
-  const text = stringify(value, {
+  const { default: yaml } = await import('yaml')
+  const text = yaml.stringify(value, {
     aliasDuplicateObjects: false,
     sortMapEntries: true,
     version: '1.1',

@@ -79,8 +79,8 @@ export async function parseKubeconfig(text: string, file: string): Promise<Kubec
 }
 
 async function parseText(text: string, file: string): Promise<unknown> {
-  const [{ LineCounter }, { parseYamlDocuments }] = await Promise.all([import('yaml'), import('../bounded-yaml.ts')])
-  const lineCounter = new LineCounter()
+  const [{ default: yaml }, { parseYamlDocuments }] = await Promise.all([import('yaml'), import('../bounded-yaml.ts')])
+  const lineCounter = new yaml.LineCounter()
   // The library's own messages contain the offending line, which may contain a token: only its number is used.
   const [document, another] = parseYamlDocuments(text, { lineCounter, logLevel: 'silent' })
   if (document === undefined) return undefined

@@ -145,7 +145,7 @@ type X509Library = typeof import('@peculiar/x509')
 async function loadX509(): Promise<X509Library> {
   // The library's dependency injection needs this polyfill before it is loaded.
   await import('reflect-metadata')
-  return import('@peculiar/x509')
+  return (await import('@peculiar/x509')).default
 }
 
 function makeKeys(): Promise<webcrypto.CryptoKeyPair> {
