@@ -1,7 +1,9 @@
 /** `npm run bench [-- name …] [-- --cluster=real]`: runs benchmarks and prints each beside its limit. */
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { ClusterKind } from './bench-cluster.ts'
 import { asTable, type Result } from './result.ts'
+import { writeResults } from './write-results.ts'
 
 const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result | readonly Result[]>>> = {
   reconcile: async (kind) => (await import('./reconcile-throughput.ts')).reconcileThroughput(kind, 1_000),
@@ -25,6 +27,8 @@ const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result 
   // No cluster takes part: it mounts volumes of this machine, and needs root.
   csi: async () => (await import('./csi.ts')).csi(1024 ** 3),
   dynatrace: async (kind) => (await import('./dynatrace-apply.ts')).dynatraceApply(kind, 50),
+  // Always on a real control plane; builds the peer, which needs Go.
+  peers: async () => (await import('./peers/peers.ts')).peers({ count: 1_000, rounds: 3 }),
   'dynatrace-memory': async (kind) =>
     (await import('./dynatrace-memory.ts')).dynatraceMemory(kind, { nodes: 5_000, pods: 20_000 }),
 }
@@ -36,11 +40,13 @@ Runs benchmarks and prints each figure beside that of a peer, or the raw limit. 
   names                       ${Object.keys(BENCHMARKS).join(', ')}
   --cluster <embedded|real>   where operators run; the real control plane needs Go the first time (default: embedded)
   --output <text|json>        how to report (default: text)
+  --write                     put the results into docs/benchmarks.md, with the date and the machine
   --help                      show this text
 
 Examples:
   npm run bench -- reconcile cold-start
   npm run bench -- collector --cluster=real --output=json
+  npm run bench -- peers --write
 
 Exit code: 0 when all have run, 1 when one failed, 64 when the command line is wrong.`
 
@@ -52,13 +58,20 @@ function readArguments() {
       options: {
         cluster: { type: 'string', default: 'embedded' },
         output: { type: 'string', default: 'text' },
+        write: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
     })
-    const { cluster, output, help } = values
+    const { cluster, output, help, write } = values
     if (cluster !== 'embedded' && cluster !== 'real') return undefined
     if ((output !== 'text' && output !== 'json') || positionals.some((name) => !(name in BENCHMARKS))) return undefined
-    return { cluster, output, help, names: positionals.length > 0 ? positionals : Object.keys(BENCHMARKS) } as const
+    return {
+      cluster,
+      output,
+      help,
+      write,
+      names: positionals.length > 0 ? positionals : Object.keys(BENCHMARKS),
+    } as const
   } catch {
     // An unknown option: the usage lists the valid ones.
     return undefined
@@ -70,11 +83,15 @@ if (command === undefined || command.help) {
   console[command === undefined ? 'error' : 'log'](USAGE)
   process.exit(command === undefined ? 64 : 0)
 }
-const { cluster, output, names } = command
+const { cluster, output, names, write } = command
+const page = new URL('../../docs/benchmarks.md', import.meta.url)
 const results: Result[] = []
 for (const name of names) {
   console.error(`running ${name} …`)
   const result = await BENCHMARKS[name]?.(cluster)
-  if (result !== undefined) results.push(...[result].flat())
+  if (result === undefined) continue
+  const found = [result].flat()
+  if (write) await writeResults(fileURLToPath(page), name, found, new Date())
+  results.push(...found)
 }
 console.log(output === 'json' ? JSON.stringify(results, null, 2) : asTable(results))

@@ -15,6 +15,7 @@ export {
   type BinariesOptions,
   type BinaryName,
   binariesFolder,
+  cacheFolder,
   ensureBinaries,
   findBinaries,
 } from './binaries.ts'
@@ -22,7 +23,7 @@ export type { ClientIdentity, KeyPair } from './certificates.ts'
 export { ensureClientProbe, findClientProbe } from './client-probe.ts'
 export * from './errors.ts'
 export { type BuildProgress, goModuleFolder, hasGo } from './go-build.ts'
-export type { GoProgramOptions } from './go-program.ts'
+export { ensureProgram, type GoProgram, type GoProgramOptions, inFolder } from './go-program.ts'
 export { type Connection, readKubeconfig, renderKubeconfig } from './kubeconfig.ts'
 export type { ContainerName, LogSource } from './nodes/kubelet-server.ts'
 export type { NodeSpec } from './nodes/node-object.ts'

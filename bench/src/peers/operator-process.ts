@@ -1,0 +1,112 @@
+/** An operator as a process of its own: what it takes from the machine, and how far it is. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { memoryCgroup } from '../memory-cgroup.ts'
+
+/** How exact times are. */
+const POLL_MS = 10
+/** Ticks of the kernel in which CPU time is counted. */
+const TICKS_PER_SECOND = 100
+
+/** How an operator is started. */
+export interface OperatorCommand {
+  readonly command: string
+  /** The arguments, for a port on which it serves metrics. */
+  args(metricsPort: number): readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** The limit of its chart: Node derives the sizes of its heap from it. */
+  readonly memoryLimitBytes: number
+  /** The metric that counts its reconciles. */
+  readonly reconciles: RegExp
+}
+
+/** What a process has taken so far. */
+export interface Usage {
+  readonly cpuMs: number
+  readonly residentBytes: number
+  readonly peakBytes: number
+}
+
+/** A running operator; disposing asks it to end and waits for that. */
+export interface OperatorProcess extends AsyncDisposable {
+  usage(): Promise<Usage>
+  /** Resolves when it has reconciled this often. */
+  untilReconciled(count: number, signal: AbortSignal): Promise<void>
+}
+
+/** Starts an operator, in the memory cgroup of a pod. */
+export async function startOperator(operator: OperatorCommand): Promise<OperatorProcess> {
+  const port = await freePort()
+  const cgroup = await memoryCgroup('reeve-peer', operator.memoryLimitBytes)
+  const [shell = '', ...prefix] = cgroup.prefix
+  const child = spawn(shell, [...prefix, operator.command, ...operator.args(port)], {
+    stdio: 'ignore',
+    env: { ...process.env, ...operator.env },
+  })
+  const { pid } = child
+  if (pid === undefined) throw new Error(`${operator.command} could not be started`)
+  return {
+    usage: () => usageOf(pid),
+    untilReconciled: (count, signal) => untilReconciled(child, port, operator.reconciles, count, signal),
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null) {
+        const ended = once(child, 'exit')
+        child.kill('SIGTERM')
+        await ended
+      }
+      await cgroup[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function untilReconciled(
+  child: ChildProcess,
+  port: number,
+  metric: RegExp,
+  count: number,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`the operator ended with ${child.exitCode}`)
+    const text = await fetch(`http://127.0.0.1:${port}/metrics`, { signal }).then(
+      (response) => response.text(),
+      () => '',
+    )
+    signal.throwIfAborted()
+    if (sum(text, metric) >= count) return
+    await pause(POLL_MS)
+  }
+}
+
+function sum(text: string, metric: RegExp): number {
+  return text
+    .split('\n')
+    .filter((line) => metric.test(line))
+    .reduce((total, line) => total + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+}
+
+/** Reads what the kernel has counted for a process. */
+export async function usageOf(pid: number): Promise<Usage> {
+  const [stat, status] = await Promise.all([
+    readFile(`/proc/${pid}/stat`, 'utf8'),
+    readFile(`/proc/${pid}/status`, 'utf8'),
+  ])
+  // The name of the program may contain spaces; fields are counted from its end.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const ticks = Number(fields[11]) + Number(fields[12])
+  const bytes = (name: string) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? Number.NaN) * 1024
+  return { cpuMs: (ticks * 1_000) / TICKS_PER_SECOND, residentBytes: bytes('VmRSS'), peakBytes: bytes('VmHWM') }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (address === null || typeof address === 'string') throw new Error('no port is free')
+  return address.port
+}

@@ -1,0 +1,51 @@
+/** The operators that are compared: ours as it ships, and its peer built from source. */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { cacheFolder, ensureProgram, inFolder, type RealCluster } from '@reeve/real-cluster'
+import type { OperatorCommand } from './operator-process.ts'
+import { CONCURRENCY } from './webapp-round.ts'
+
+const WEBAPP = fileURLToPath(new URL('../../../operators/webapp', import.meta.url))
+const PEER = fileURLToPath(new URL('../../peers/webapp-operator', import.meta.url))
+/** As in the chart. */
+const MEMORY_LIMIT_BYTES = 384 * 1024 ** 2
+const RECONCILES = /^controller_runtime_reconcile_total\{/
+
+/** Makes the command for a cluster. */
+export type OperatorOn = (cluster: RealCluster) => OperatorCommand
+
+/** Builds the peer, an operator of controller-runtime; takes minutes the first time. */
+export async function controllerRuntimeOperator(): Promise<OperatorOn> {
+  const path = await ensureProgram({
+    path: join(cacheFolder(process.env), `webapp-peer-${process.platform}-${process.arch}`),
+    sources: inFolder(PEER, ['go.mod', 'go.sum', 'main.go', 'reconciler.go', 'webapp.go']),
+    moduleFolder: PEER,
+    package: '.',
+  })
+  return ({ kubeconfigPath }) => ({
+    command: path,
+    args: (port) => [
+      ...['--namespace', 'operator', '--concurrency', String(CONCURRENCY)],
+      ...['--metrics-bind-address', `127.0.0.1:${port}`],
+    ],
+    env: { KUBECONFIG: kubeconfigPath },
+    memoryLimitBytes: MEMORY_LIMIT_BYTES,
+    reconciles: RECONCILES,
+  })
+}
+
+/** Bundles our operator into a folder, as its image contains it. */
+export async function reeveOperator(folder: string): Promise<OperatorOn> {
+  await promisify(execFile)('npm', ['run', 'bundle'], { cwd: WEBAPP, env: { ...process.env, OUTDIR: folder } })
+  return ({ kubeconfigPath }) => ({
+    command: process.execPath,
+    args: (port) => [
+      ...[join(folder, 'webapp-operator.js'), 'run', '--kubeconfig', kubeconfigPath],
+      ...['--watch-namespace', 'operator', '--concurrency', String(CONCURRENCY), '--health-port', String(port)],
+    ],
+    memoryLimitBytes: MEMORY_LIMIT_BYTES,
+    reconciles: RECONCILES,
+  })
+}

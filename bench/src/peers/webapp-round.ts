@@ -1,0 +1,210 @@
+/** One round: a control plane, WebApps, and one operator that brings them up. */
+import { crdManifest } from '@reeve/crd'
+import { CustomResourceDefinitions, connect, Deployments, type KubeClient, Namespaces, Services } from '@reeve/kube'
+import { type RealCluster, startRealCluster } from '@reeve/real-cluster'
+import { renderWebApp, type WebApp, WebAppCrd, WebApps } from '@reeve/webapp'
+import { type OperatorCommand, startOperator, type Usage, usageOf } from './operator-process.ts'
+
+/** Reconciles, or bare writes, at the same time. */
+export const CONCURRENCY = 10
+const NAMESPACE = 'operator'
+const BARE_NAMESPACE = 'bare'
+const DEADLINE_MS = 300_000
+/** After this long without work an operator counts as idle. */
+const REST_MS = 3_000
+
+/** What one operator did in one round. */
+export interface WebAppRound {
+  /** From the start of the process until every status was written. */
+  readonly readyMs: number
+  /** The same number of writes, sent bare before. */
+  readonly bareMs: number
+  /** From the start of the process until every WebApp was reconciled, with nothing to do. */
+  readonly restartMs: number
+  readonly operator: Usage
+  readonly apiServerCpuMs: number
+  /** Requests until every status was written, without watches and leases. */
+  readonly requests: Readonly<Record<string, number>>
+  /** Writes after the restart. */
+  readonly restartWrites: number
+  /** Resident, without WebApps. */
+  readonly idleBytes: number
+  /** Resident, after everything is written. */
+  readonly restBytes: number
+  readonly peakBytes: number
+}
+
+/** Measures an operator on a control plane of its own. */
+export async function webAppRound(
+  operator: (cluster: RealCluster) => OperatorCommand,
+  count: number,
+): Promise<WebAppRound> {
+  const signal = AbortSignal.timeout(DEADLINE_MS)
+  await using cluster = await startRealCluster({ controllers: [], signal })
+  const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'bench' })
+  try {
+    await client.apply(CustomResourceDefinitions, crdManifest(WebAppCrd))
+    for (const name of [NAMESPACE, BARE_NAMESPACE]) {
+      await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    }
+    await untilServed(client, signal)
+    const command = operator(cluster)
+    const idleBytes = await idleMemory(command)
+    const bareMs = await bareWrites(client, await createWebApps(client, BARE_NAMESPACE, count))
+    await deleteWebApps(client, BARE_NAMESPACE)
+    await createWebApps(client, NAMESPACE, count)
+    const bringUp = await measureBringUp(client, cluster, command, count, signal)
+    const restart = await measureRestart(client, command, count, signal)
+    return { bareMs, idleBytes, ...bringUp, ...restart }
+  } finally {
+    await client.close()
+  }
+}
+
+async function measureBringUp(
+  client: KubeClient,
+  cluster: RealCluster,
+  command: OperatorCommand,
+  count: number,
+  signal: AbortSignal,
+) {
+  const apiServer = cluster.processes['kube-apiserver'] ?? 0
+  const [requestsBefore, usageBefore] = await Promise.all([requestsOf(client), usageOf(apiServer)])
+  const allWritten = statusesWritten(client, count, signal)
+  const startedAt = performance.now()
+  await using running = await startOperator(command)
+  await allWritten
+  const readyMs = performance.now() - startedAt
+  const [operator, usageAfter, requestsAfter] = await Promise.all([
+    running.usage(),
+    usageOf(apiServer),
+    requestsOf(client),
+  ])
+  await rest()
+  const { residentBytes: restBytes, peakBytes } = await running.usage()
+  return {
+    readyMs,
+    operator,
+    restBytes,
+    peakBytes,
+    apiServerCpuMs: usageAfter.cpuMs - usageBefore.cpuMs,
+    requests: difference(requestsAfter, requestsBefore),
+  }
+}
+
+const rest = () => new Promise((resolve) => setTimeout(resolve, REST_MS))
+
+async function idleMemory(command: OperatorCommand): Promise<number> {
+  await using running = await startOperator(command)
+  await rest()
+  return (await running.usage()).residentBytes
+}
+
+async function measureRestart(client: KubeClient, command: OperatorCommand, count: number, signal: AbortSignal) {
+  const before = await requestsOf(client)
+  const startedAt = performance.now()
+  await using running = await startOperator(command)
+  await running.untilReconciled(count, signal)
+  const restartMs = performance.now() - startedAt
+  await rest()
+  const after = difference(await requestsOf(client), before)
+  const restartWrites = Object.entries(after).reduce(
+    (sum, [verb, value]) => sum + (verb.startsWith('GET') ? 0 : value),
+    0,
+  )
+  return { restartMs, restartWrites }
+}
+
+const webapp = (namespace: string, index: number): WebApp => ({
+  apiVersion: 'example.com/v1',
+  kind: 'WebApp',
+  metadata: { name: `app-${index}`, namespace },
+  // What is left out has a default in the schema.
+  spec: { image: 'nginx:1.29', replicas: 2 } as WebApp['spec'],
+})
+
+async function createWebApps(client: KubeClient, namespace: string, count: number): Promise<readonly WebApp[]> {
+  return inParallel(count, (index) => client.create(WebApps, webapp(namespace, index)))
+}
+
+/** Their objects stay: no controller collects them here, and the operators do not watch this namespace. */
+async function deleteWebApps(client: KubeClient, namespace: string): Promise<void> {
+  await client.deleteCollection(WebApps, { namespace })
+}
+
+/** The writes of an operator without anything that makes an operator. */
+async function bareWrites(client: KubeClient, apps: readonly WebApp[]): Promise<number> {
+  const startedAt = performance.now()
+  await inParallel(apps.length, async (index) => {
+    const app = apps[index]
+    if (app === undefined) return
+    const [deployment, service] = renderWebApp(app)
+    await client.create(Deployments, deployment?.object as never)
+    await client.create(Services, service?.object as never)
+    await client.update(WebApps, { ...app, status: { phase: 'Reconciling' } }, { subresource: 'status' })
+  })
+  return performance.now() - startedAt
+}
+
+/** Resolves when every WebApp has a status of the operator. The watch is open before this returns. */
+async function statusesWritten(client: KubeClient, count: number, signal: AbortSignal): Promise<void> {
+  const written = new Set<string>()
+  const ending = new AbortController()
+  const { metadata } = await client.list(WebApps, { namespace: NAMESPACE, limit: 1 })
+  const { resourceVersion = '' } = metadata ?? {}
+  for await (const event of client.watch(WebApps, {
+    namespace: NAMESPACE,
+    resourceVersion,
+    signal: AbortSignal.any([signal, ending.signal]),
+  })) {
+    if (event.type === 'BOOKMARK') continue
+    const { metadata: of, status } = event.object
+    if (status?.observedGeneration !== undefined) written.add(of.name ?? '')
+    if (written.size >= count) return ending.abort()
+  }
+}
+
+/** How many requests of each verb the API server has served, except leases and events' own kind apart. */
+async function requestsOf(client: KubeClient): Promise<Record<string, number>> {
+  const text = await client.raw<string>({ method: 'GET', path: '/metrics' })
+  const counts: Record<string, number> = {}
+  for (const line of text.split('\n')) {
+    if (!line.startsWith('apiserver_request_total{')) continue
+    const label = (name: string) => new RegExp(`[{,]${name}="([^"]*)"`).exec(line)?.[1] ?? ''
+    const resource = label('resource')
+    if (!['deployments', 'services', 'webapps', 'events'].includes(resource) || label('verb') === 'WATCH') continue
+    const verb = `${label('verb')} ${resource}`
+    counts[verb] = (counts[verb] ?? 0) + Number(line.slice(line.lastIndexOf(' ') + 1))
+  }
+  return counts
+}
+
+function difference(after: Readonly<Record<string, number>>, before: Readonly<Record<string, number>>) {
+  return Object.fromEntries(
+    Object.entries(after).flatMap(([verb, value]) =>
+      value === before[verb] ? [] : [[verb, value - (before[verb] ?? 0)]],
+    ),
+  )
+}
+
+async function untilServed(client: KubeClient, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      await client.list(WebApps, { namespace: BARE_NAMESPACE })
+      return
+    } catch {
+      // Not established yet: the next attempt will show.
+    }
+  }
+}
+
+async function inParallel<T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> {
+  const results = new Array<T>(count)
+  let next = 0
+  const worker = async () => {
+    for (let index = next++; index < count; index = next++) results[index] = await work(index)
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
+  return results
+}
