@@ -1,6 +1,6 @@
 /** `npm run image -- <operator>`: builds the image of an operator without a container engine. */
 import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Argument, Command, CommanderError } from 'commander'
 import { BASE_PACKAGES } from './base-root.ts'
@@ -80,7 +80,7 @@ async function run(operator: string, options: ImageOptions): Promise<void> {
     definition,
     platforms,
     repository: REPOSITORY,
-    output: join(REPOSITORY, options.output),
+    output: resolve(REPOSITORY, options.output),
     reference,
     version: options.tag ?? version,
     createdAt: Number(process.env.SOURCE_DATE_EPOCH ?? 0),
