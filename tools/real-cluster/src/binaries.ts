@@ -35,7 +35,7 @@ const BUILD_RECIPE = '1'
 const moduleFolder = fileURLToPath(new URL('..', import.meta.url))
 
 /** The Kubernetes version that `go.mod` pins, such as `v1.35.8`. */
-async function pinnedKubernetesVersion(): Promise<string> {
+export async function pinnedKubernetesVersion(): Promise<string> {
   const goMod = await readFile(join(moduleFolder, 'go.mod'), 'utf8')
   const version = /^\s*k8s\.io\/kubernetes (v\S+)/m.exec(goMod)?.[1]
   if (version === undefined) throw new Error('tools/real-cluster/go.mod does not require k8s.io/kubernetes')

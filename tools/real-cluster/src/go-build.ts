@@ -93,8 +93,11 @@ export async function buildWithGo(options: GoBuildOptions): Promise<void> {
   }
 }
 
-// Debug information is left out: it doubles the size and is not needed here.
-function linkerFlags(version: string): string {
+/**
+ * Linker flags that embed the Kubernetes version. Debug information is left out: it doubles the size and is not needed
+ * here.
+ */
+export function linkerFlags(version: string): string {
   const [major = '', minor = ''] = version.replace(/^v/, '').split('.')
   const values = {
     gitVersion: version,

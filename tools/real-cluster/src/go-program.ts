@@ -15,6 +15,8 @@ export interface GoProgram {
   readonly moduleFolder: string
   /** The package argument of `go build`. */
   readonly package: string
+  /** @default '-s -w', without debug information */
+  readonly linkerFlags?: string
 }
 
 /** Build options. */
@@ -54,10 +56,12 @@ export async function ensureProgram(program: GoProgram, options: GoProgramOption
       if ((await findProgram(program)) !== undefined) return path
       const partial = `${path}.partial`
       // The same flags as for the control plane, so that both share Go's build cache.
-      await runGo(
-        ['build', '-mod=readonly', '-buildvcs=false', '-trimpath', '-ldflags', '-s -w', '-o', partial, program.package],
-        { cwd: program.moduleFolder, env: { ...env, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '' }, signal },
-      )
+      const flags = ['-mod=readonly', '-buildvcs=false', '-trimpath', '-ldflags', program.linkerFlags ?? '-s -w']
+      await runGo(['build', ...flags, '-o', partial, program.package], {
+        cwd: program.moduleFolder,
+        env: { ...env, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '' },
+        signal,
+      })
       await rename(partial, path)
       return path
     },

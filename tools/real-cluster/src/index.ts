@@ -18,11 +18,13 @@ export {
   cacheFolder,
   ensureBinaries,
   findBinaries,
+  pinnedKubernetesVersion,
 } from './binaries.ts'
+export { showBuildProgress } from './build-progress-line.ts'
 export type { ClientIdentity, KeyPair } from './certificates.ts'
 export { ensureClientProbe, findClientProbe } from './client-probe.ts'
 export * from './errors.ts'
-export { type BuildProgress, goModuleFolder, hasGo } from './go-build.ts'
+export { type BuildProgress, goModuleFolder, hasGo, linkerFlags } from './go-build.ts'
 export { ensureProgram, type GoProgram, type GoProgramOptions, inFolder } from './go-program.ts'
 export { type Connection, readKubeconfig, renderKubeconfig } from './kubeconfig.ts'
 export type { ContainerName, LogSource } from './nodes/kubelet-server.ts'
