@@ -1,5 +1,6 @@
 /**
- * Test projects: `unit`, `integration` and `thorough` need nothing installed, `real` runs against a real control plane.
+ * Test projects: `unit`, `integration` and `thorough` need nothing installed, `real` runs against a real control plane,
+ * `node` on a real node.
  * What is exhaustive and slow belongs to `thorough`, so that `npm test` stays short.
  */
 import { availableParallelism } from 'node:os'
@@ -21,7 +22,7 @@ export default defineConfig({
           maxWorkers,
           isolate,
           include: everywhere.map((root) => `${root}/**/src/**/*.test.ts`),
-          exclude: [...ignored, '**/*.{real,thorough}.test.ts'],
+          exclude: [...ignored, '**/*.{node,real,thorough}.test.ts'],
           // Property tests take their time on a busy machine; none of them is about time.
           testTimeout: 30_000,
         },
@@ -32,7 +33,7 @@ export default defineConfig({
           maxWorkers,
           isolate,
           include: everywhere.map((root) => `${root}/**/test/**/*.test.ts`),
-          exclude: [...ignored, '**/*.{real,thorough}.test.ts'],
+          exclude: [...ignored, '**/*.{node,real,thorough}.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -63,6 +64,18 @@ export default defineConfig({
           testTimeout: 240_000,
           hookTimeout: 240_000,
           env: { REEVE_TEST_CLUSTER: 'real' },
+        },
+      },
+      {
+        test: {
+          name: 'node',
+          // All suites use the same node.
+          fileParallelism: false,
+          isolate,
+          include: everywhere.map((root) => `${root}/**/*.node.test.ts`),
+          exclude: ignored,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
     ],

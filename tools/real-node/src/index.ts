@@ -1,0 +1,6 @@
+/** @module A real node for tests, see README.md. */
+export * from './defaults.ts'
+export * from './errors.ts'
+export { type EventuallyOptions, eventually } from './eventually.ts'
+export { type RunOptions, runProgram } from './run-program.ts'
+export { trustRegistry } from './trust-registry.ts'

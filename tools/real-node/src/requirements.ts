@@ -1,0 +1,44 @@
+/** Decides whether a node can run on this machine. */
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** What is known about the machine. */
+export interface Machine {
+  readonly platform: string
+  /** Of the current user; `undefined` where users have none. */
+  readonly uid: number | undefined
+  readonly hasFile: (path: string) => boolean
+  readonly hasProgram: (name: string) => boolean
+}
+
+const PROGRAMS: readonly (readonly [name: string, debianPackage: string])[] = [
+  ['apt-get', 'apt'],
+  ['dpkg-deb', 'dpkg'],
+  ['unshare', 'util-linux'],
+  ['mount', 'mount'],
+  ['ip', 'iproute2'],
+]
+
+/** Why a node cannot run, with the remedy; `undefined` when it can. */
+export function whyNoNode({ platform, uid, hasFile, hasProgram }: Machine): string | undefined {
+  if (platform !== 'linux') return 'A node needs Linux: it runs containers. Use a virtual machine with Debian.'
+  if (uid !== 0) return 'A node needs root for namespaces, mounts and cgroups. Run again as root.'
+  if (!hasFile('/sys/fs/cgroup')) return 'No cgroups are mounted at /sys/fs/cgroup, which containers need.'
+  const missing = PROGRAMS.filter(([name]) => !hasProgram(name))
+  if (missing.length > 0) {
+    const packages = missing.map(([, debianPackage]) => debianPackage).join(' ')
+    return `Missing: ${missing.map(([name]) => name).join(', ')}. On Debian or Ubuntu: apt-get install ${packages}`
+  }
+  return undefined
+}
+
+/** This machine. */
+export function thisMachine(): Machine {
+  const folders = (process.env.PATH ?? '').split(delimiter).concat('/usr/sbin', '/sbin')
+  return {
+    platform: process.platform,
+    uid: process.getuid?.(),
+    hasFile: existsSync,
+    hasProgram: (name) => folders.some((folder) => existsSync(join(folder, name))),
+  }
+}

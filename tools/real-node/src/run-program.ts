@@ -1,0 +1,29 @@
+/** Runs programs to their end. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { ProgramFailedError } from './errors.ts'
+
+export interface RunOptions {
+  readonly env?: NodeJS.ProcessEnv
+  readonly cwd?: string
+  readonly signal?: AbortSignal
+  /** @default 300_000 */
+  readonly timeoutMs?: number
+}
+
+/** The standard output of a program. *Errors*: `ProgramFailedError` with what it printed. */
+export async function runProgram(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
+  const { env = process.env, cwd, signal, timeoutMs = 300_000 } = options
+  try {
+    const run = promisify(execFile)(program, [...args], { env, cwd, signal, timeout: timeoutMs, maxBuffer: 2 ** 28 })
+    run.child.stdin?.end()
+    return (await run).stdout
+  } catch (error) {
+    signal?.throwIfAborted()
+    // execFile adds what the program printed.
+    const { stdout = '', stderr = '', message } = error as Error & { stdout?: string; stderr?: string }
+    throw new ProgramFailedError(`${program} ${args.join(' ')}`, 'failed', `${stdout}${stderr}` || message, {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,101 @@
+/** A Dynatrace tenant beside the cluster, and the operator installed by its chart. */
+import { fileURLToPath } from 'node:url'
+import { simulatorManifests, startTenantSimulator, type TenantSimulator } from '@reeve/dynatrace/tenant/simulator'
+import { eventually, NODE_IP, trustRegistry } from '@reeve/real-node'
+import { addAgentImages } from './agent-images.ts'
+import { get, helm, type Json, kubectl, list } from './kubectl.ts'
+
+const chart = fileURLToPath(new URL('../../../../operators/dynatrace/chart', import.meta.url))
+
+/** Namespace and name of the release. */
+export const NAMESPACE = 'dynatrace'
+const RELEASE = 'dynatrace-operator'
+
+/** The tenant. */
+const TENANT = 'abc12345'
+
+/** Starts a tenant that pods can reach, whose images the node can pull. */
+export async function startTenant(): Promise<TenantSimulator> {
+  const simulator = await startTenantSimulator({ host: NODE_IP, tls: { hosts: [NODE_IP] } })
+  await addAgentImages(simulator, TENANT)
+  await trustRegistry(
+    process.env.REEVE_NODE_REGISTRIES ?? '',
+    `https://${simulator.authority}`,
+    simulator.caCertificate,
+  )
+  return simulator
+}
+
+/** Reference of an image that the node can pull. */
+function imageReference(name: string): string {
+  // Written by run-inside.ts: the shape is known.
+  const references = JSON.parse(process.env.REEVE_NODE_IMAGES ?? '{}') as Readonly<Record<string, string>>
+  return references[name] ?? ''
+}
+
+/** Installs or upgrades the chart, and waits until everything that it contains is ready. */
+export async function installChart(...values: readonly string[]): Promise<void> {
+  const repository = imageReference('dynatrace-operator').replace(/:[^:/]+$/, '')
+  const settings = [`imageRef.repository=${repository}`, ...values].flatMap((value) => ['--set', value])
+  await helm('upgrade', '--install', RELEASE, chart, '--namespace', NAMESPACE, '--create-namespace', ...settings)
+  await rolledOut('deployment/dynatrace-operator')
+  await rolledOut('deployment/dynatrace-webhook')
+  if (!values.includes('csidriver.enabled=false')) await rolledOut('daemonset/dynatrace-oneagent-csi-driver')
+}
+
+/** Waits for a workload of the release. */
+async function rolledOut(workload: string): Promise<void> {
+  try {
+    await kubectl('rollout', 'status', workload, '--namespace', NAMESPACE, '--timeout', '240s')
+  } catch (error) {
+    const pods = await kubectl('describe', 'pods', '--namespace', NAMESPACE)
+    throw new Error(`${error instanceof Error ? error.message : error}\n${pods}`)
+  }
+}
+
+/** Uninstalls the chart and waits until its pods are gone. */
+export async function uninstallChart(): Promise<void> {
+  await helm('uninstall', RELEASE, '--namespace', NAMESPACE, '--ignore-not-found', '--wait')
+  await eventually('the pods of the release are gone', async () => (await list('pods', NAMESPACE)).length === 0)
+}
+
+/** Secret, authority and DynaKube of the tenant. */
+export function dynakube(simulator: TenantSimulator, name: string, spec: Json, annotations = {}): readonly object[] {
+  const [secret = {}, authority = {}] = simulatorManifests(simulator, TENANT, { name, namespace: NAMESPACE })
+  return [
+    secret,
+    authority,
+    {
+      apiVersion: 'dynatrace.com/v1beta6',
+      kind: 'DynaKube',
+      metadata: { name, namespace: NAMESPACE, annotations },
+      spec: { apiUrl: simulator.url(TENANT), trustedCAs: `${name}-ca`, ...spec },
+    },
+  ]
+}
+
+/** Deletes a DynaKube and waits until it is gone. */
+export async function deleteDynakube(name: string): Promise<void> {
+  await kubectl('delete', 'dynakube', name, '--namespace', NAMESPACE, '--ignore-not-found', '--timeout', '120s')
+  await eventually('its pods are gone', async () => {
+    const pods = await list('pods', NAMESPACE, '--selector', `app.kubernetes.io/created-by=${name}`)
+    return pods.length === 0
+  })
+}
+
+/** Waits for the phase of a DynaKube, and returns it. *Errors*: with its status. */
+export async function dynakubePhase(name: string, phase: string): Promise<Json> {
+  let last: Json
+  try {
+    return await eventually(
+      `DynaKube ${name} is ${phase}`,
+      async () => {
+        last = await get('dynakube', NAMESPACE, name)
+        return last?.status?.phase === phase && last
+      },
+      { timeoutMs: 240_000 },
+    )
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : error}\n${JSON.stringify(last?.status, undefined, 1)}`)
+  }
+}
