@@ -570,6 +570,24 @@ describe('effects outside', () => {
     expect(hasActed).toBe(false)
   })
 
+  it('do not happen for a deleted resource whose status already says that they do', async () => {
+    const install: Part['resolve'] = async ({ reporter, writeStatus }) => {
+      reporter.update({ phase: 'Installing' })
+      await writeStatus()
+    }
+    await reconcile([part('a', { resolve: install })])
+    let hasActed = false
+    const a = part('a', {
+      resolve: async (context) => {
+        await client.delete(Gadgets, key)
+        await install(context)
+        hasActed = true
+      },
+    })
+    await expect(reconcile([a])).rejects.toThrow(StaleViewError)
+    expect(hasActed).toBe(false)
+  })
+
   it('are limited by the rights of the account that they are done as', async () => {
     const a = part('a', {
       resolve: ({ clientAs }) => clientAs({ user: 'jane' }).get(ConfigMaps, { namespace: 'default', name: 'secret' }),

@@ -255,7 +255,12 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     const { client, signal } = this.#request
     const { fieldManager } = this.#parts
     const { status } = this.reporter
-    if (isJsonEqual(this.#owner.status, status)) return
+    if (isJsonEqual(this.#owner.status, status)) {
+      // A write would fail on a stale view. Without one the view may be that of a resource that no longer exists, whose
+      // status says what it said before the same effect long ago. A resource that is being deleted was read already.
+      if (this.#owner.metadata.deletionTimestamp !== undefined) return
+      return requireLive(client, this.#parts.ownerResource, this.#owner, { signal })
+    }
     const written = await writeStatus(client, this.#parts.ownerResource, this.#owner, status, { signal, fieldManager })
     // Deleted: an effect that must be recorded first must not happen.
     if (written === undefined) throw new StaleViewError(this.#owner)

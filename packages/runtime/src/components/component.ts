@@ -49,6 +49,9 @@ export interface ResolveContext<Primary extends Reportable, Dependencies = undef
   /**
    * Writes what has been reported so far, if it differs: before an external effect that takes long, or that must not
    * happen without being recorded.
+   *
+   * *Guarantees*: the resource exists with this spec, also when there was nothing to write. *Errors*: `StaleViewError`
+   * otherwise.
    */
   writeStatus(): Promise<void>
   /**
