@@ -17,6 +17,8 @@ export interface GoProgram {
   readonly package: string
   /** @default '-s -w', without debug information */
   readonly linkerFlags?: string
+  /** Build tags, separated by commas. @default none */
+  readonly tags?: string
 }
 
 /** Build options. */
@@ -57,7 +59,8 @@ export async function ensureProgram(program: GoProgram, options: GoProgramOption
       const partial = `${path}.partial`
       // The same flags as for the control plane, so that both share Go's build cache.
       const flags = ['-mod=readonly', '-buildvcs=false', '-trimpath', '-ldflags', program.linkerFlags ?? '-s -w']
-      await runGo(['build', ...flags, '-o', partial, program.package], {
+      const tags = program.tags === undefined ? [] : ['-tags', program.tags]
+      await runGo(['build', ...flags, ...tags, '-o', partial, program.package], {
         cwd: program.moduleFolder,
         env: { ...env, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '' },
         signal,

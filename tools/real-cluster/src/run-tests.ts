@@ -17,9 +17,9 @@ import { showBuildProgress } from './build-progress-line.ts'
 import { ensureCsiSanity, findCsiSanity } from './csi-sanity.ts'
 import { GoMissingError, RealClusterError } from './errors.ts'
 import type { GoProgramOptions } from './go-program.ts'
+import { actionlint, type GoTool, promtool } from './go-tools.ts'
 import { startSimulatedNodes } from './nodes/simulated-nodes.ts'
 import { ensureOtelCollector, findOtelCollector } from './otel-collector.ts'
-import { ensurePromqlCheck, findPromqlCheck } from './promql-check.ts'
 import { type RealCluster, startRealCluster } from './real-cluster.ts'
 
 const EXIT_UNAVAILABLE = 69
@@ -50,12 +50,13 @@ async function runTests(vitestArguments: readonly string[]): Promise<number> {
   const binaries = await ensureBinaries({ onProgress: showBuildProgress(process.stderr), signal })
   const collector = await otelCollector(signal)
   const sanity = await built('csi-sanity', findCsiSanity, ensureCsiSanity, signal)
-  const promql = await built('the parser of Prometheus', findPromqlCheck, ensurePromqlCheck, signal)
+  const tools = new Map<GoTool, string | undefined>()
+  for (const tool of [promtool, actionlint]) tools.set(tool, await built(tool.name, tool.find, tool.ensure, signal))
   const logFolder = process.env.REEVE_REAL_CLUSTER_LOGS
   await using cluster = await startRealCluster({ binaries, signal, ...(logFolder && { logFolder }) })
   const nodes = ['node-1', 'node-2', 'node-3'].map((name) => ({ name }))
   await using _nodes = await startSimulatedNodes(cluster, { nodes })
-  return await runVitest(cluster, { collector, sanity, promql }, vitestArguments)
+  return await runVitest(cluster, { collector, sanity, tools }, vitestArguments)
 }
 
 /** Building takes minutes, so it is opt-in. */
@@ -89,12 +90,12 @@ async function built(
 interface Programs {
   readonly collector: string | undefined
   readonly sanity: string | undefined
-  readonly promql: string | undefined
+  readonly tools: ReadonlyMap<GoTool, string | undefined>
 }
 
 async function runVitest(
   cluster: RealCluster,
-  { collector, sanity, promql }: Programs,
+  { collector, sanity, tools }: Programs,
   args: readonly string[],
 ): Promise<number> {
   const vitestFolder = dirname(createRequire(import.meta.url).resolve('vitest/package.json'))
@@ -108,7 +109,7 @@ async function runVitest(
       REEVE_ETCD_KUBECONFIG: cluster.etcdKubeconfigPath,
       ...(collector !== undefined && { REEVE_OTEL_COLLECTOR: collector }),
       ...(sanity !== undefined && { REEVE_CSI_SANITY: sanity }),
-      ...(promql !== undefined && { REEVE_PROMQL_CHECK: promql }),
+      ...Object.fromEntries([...tools].map(([{ name }, path]) => [`REEVE_${name.toUpperCase()}`, path])),
     },
   })
   const stopVitest = () => vitest.kill('SIGTERM')
