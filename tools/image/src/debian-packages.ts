@@ -102,8 +102,8 @@ async function downloaded(
     await runProcess('apt-get', [...apt, 'download', `${name}=${version}`], { ...options, cwd: folder })
   } catch (error) {
     throw new ImageError(
-      `version ${version} of the Debian package ${name} cannot be downloaded; ` +
-        'if a newer one has replaced it, run with --update-base and commit base-packages.json',
+      `version ${version} of the Debian package ${name} cannot be downloaded: build on Debian 12 or in a container of it; ` +
+        'if a newer version has replaced it there, run with --update-base and commit base-packages.json',
       { cause: error },
     )
   }

@@ -40,7 +40,8 @@ const command = new Command('npm run image --')
   .addHelpText(
     'after',
     `
-Needs npm, apt-get and dpkg-deb (Debian or Ubuntu); the Collector's image for another architecture needs Go.
+Needs npm, and apt-get and dpkg-deb with the package sources of Debian 12. The Collector's image for another architecture
+needs Go, and minutes to compile helm the first time.
 SOURCE_DATE_EPOCH sets the time that the image and its files bear (default: 0).
 
 Examples:

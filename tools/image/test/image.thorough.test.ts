@@ -1,6 +1,6 @@
 /** The images, built and then started in their own read-only root filesystem. */
 import { execFile } from 'node:child_process'
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -17,7 +17,9 @@ const reason = whyNotHere() ?? (native === undefined ? 'no image runs on this ma
 
 async function missingPrograms(): Promise<string | undefined> {
   const found = await run('sh', ['-c', 'command -v apt-get dpkg-deb unshare chroot']).catch(() => undefined)
-  return found === undefined ? 'apt-get, dpkg-deb, unshare and chroot are needed' : undefined
+  if (found === undefined) return 'apt-get, dpkg-deb, unshare and chroot are needed'
+  const system = await readFile('/etc/os-release', 'utf8')
+  return /^VERSION_CODENAME=bookworm$/m.test(system) ? undefined : 'the packages of Debian 12 are needed'
 }
 
 async function build(operator: string): Promise<{ readonly digest: string; readonly archive: string }> {
