@@ -1,12 +1,18 @@
 /** The CSI driver of the chart, as far as simulated nodes need it: without it no agent with storage of its own starts. */
-import { DaemonSets, type KubeClient } from '@reeve/kube'
+import { CsiDrivers, DaemonSets, type KubeClient } from '@reeve/kube'
 import { DRIVER_NAME } from '../src/csi/names.ts'
 
 const KUBELET = '/var/lib/kubelet'
 const labels = { 'internal.oneagent.dynatrace.com/app': 'csi-driver' }
 
-/** Runs the driver on every node. */
+/** Declares the driver, and runs it on every node. */
 export async function addCsiDriver(client: KubeClient, namespace: string): Promise<void> {
+  await client.create(CsiDrivers, {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'CSIDriver',
+    metadata: { name: DRIVER_NAME },
+    spec: { attachRequired: false, podInfoOnMount: true, volumeLifecycleModes: ['Ephemeral'] },
+  })
   await client.create(DaemonSets, {
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',

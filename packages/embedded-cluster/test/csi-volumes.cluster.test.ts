@@ -32,7 +32,10 @@ beforeAll(async () => {
   cluster = await openCluster()
   namespace = await cluster.createNamespace()
 })
-afterAll(() => cluster.close())
+afterAll(async () => {
+  await cluster.raw.send({ method: 'DELETE', path: `/apis/storage.k8s.io/v1/csidrivers/${DRIVER}` })
+  await cluster.close()
+})
 
 async function send<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T> {
   const { status, text } = await cluster.raw.send({ method, path, ...(body && { body }) })
@@ -60,7 +63,7 @@ const REGISTRATION = [
   { name: 'plugin-dir', hostPath: { path: `${KUBELET}/plugins/${DRIVER}/`, type: 'DirectoryOrCreate' } },
 ]
 
-it('starts a pod with an inline volume once its driver is registered on the node, and reports it until then', async () => {
+it('starts a pod with an inline volume once its driver is registered on the node and declared, and reports both', async () => {
   const created = await createPod('app', [AGENT])
   await vi.waitFor(async () => expect(await failedMounts(created)).toHaveLength(1), IN_TIME)
   const [failure] = await failedMounts(created)
@@ -75,13 +78,26 @@ it('starts a pod with an inline volume once its driver is registered on the node
 
   const nodeName = waiting.spec.nodeName ?? ''
   await createPod('driver', REGISTRATION, nodeName)
+  // A driver that is registered and not declared has no inline volumes.
+  await vi.waitFor(async () => expect(await failedMounts(created)).toHaveLength(2), IN_TIME)
+  const reason = `volume mode "Ephemeral" not supported by driver ${DRIVER} (no CSIDriver object)`
+  const messages = (await failedMounts(created)).map(({ message }) => message)
+  expect(messages).toContainEqual(expect.stringContaining(reason))
+  expect((await getPod('app')).status?.phase).toBe('Pending')
+
+  await send('POST', '/apis/storage.k8s.io/v1/csidrivers', {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'CSIDriver',
+    metadata: { name: DRIVER },
+    spec: { attachRequired: false, volumeLifecycleModes: ['Ephemeral'] },
+  })
   await vi.waitFor(async () => {
     expect((await getPod('app')).status).toMatchObject({ phase: 'Running', containerStatuses: [{ ready: true }] })
   }, IN_TIME)
   const { metadata, spec } = await send<CsiNode>('GET', `/apis/storage.k8s.io/v1/csinodes/${nodeName}`)
   expect(spec.drivers).toContainEqual(expect.objectContaining({ name: DRIVER, nodeID: nodeName }))
   expect(metadata.ownerReferences).toMatchObject([{ apiVersion: 'v1', kind: 'Node', name: nodeName }])
-  expect(await failedMounts(created)).toHaveLength(1)
+  expect(await failedMounts(created)).toHaveLength(2)
 })
 
 it('unregisters a driver with its pod: pods that run stay, and new ones wait', async () => {

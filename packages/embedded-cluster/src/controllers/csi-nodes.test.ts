@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { CsiNode } from './csi-nodes.ts'
+import type { CsiDriver, CsiNode } from './csi-nodes.ts'
 import type { Node } from './kinds/cluster.ts'
 import { isReady, type Pod } from './kinds/pods.ts'
 import type { DaemonSet } from './kinds/workloads.ts'
@@ -44,7 +44,15 @@ const failures = () =>
     .filter(({ reason }) => reason === 'FailedMount')
     .map(({ type, message, count }) => ({ type, message, count }))
 
-async function installDriver(volumes = registration()): Promise<void> {
+async function declareDriver(modes?: readonly string[]): Promise<void> {
+  const drivers = new ResourceClient<CsiDriver>(cluster.api, 'csidrivers.storage.k8s.io')
+  // Without modes, the server adds the default.
+  const spec = { ...(modes && { volumeLifecycleModes: modes }) } as CsiDriver['spec']
+  await drivers.create({ apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name: DRIVER }, spec })
+}
+
+async function installDriver(volumes = registration(), isDeclared = true): Promise<void> {
+  if (isDeclared) await declareDriver(['Ephemeral'])
   const template = podTemplate({ labels: { app: 'driver' }, spec: { volumes } })
   await new ResourceClient<DaemonSet>(cluster.api, 'daemonsets.apps').create(daemonSet('driver', { template }))
   await cluster.advance(5_000)
@@ -107,7 +115,8 @@ describe('a pod with an inline CSI volume', () => {
     await cluster.advance(60_000)
     expect(get('p')?.status).toMatchObject({ phase: 'Pending' })
     expect(get('p')?.status?.containerStatuses?.[0]?.state.waiting?.reason).toBe('ContainerCreating')
-    const message = `MountVolume.SetUp failed for volume "agent" : driver name ${DRIVER} not found in the list of registered CSI drivers`
+    const reason = `driver name ${DRIVER} not found in the list of registered CSI drivers`
+    const message = `MountVolume.SetUp failed for volume "agent" : kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: ${reason}`
     expect(failures()).toEqual([{ type: 'Warning', message, count: 1 }])
     await installDriver()
     expect(isRunning('p')).toBe(true)
@@ -122,7 +131,30 @@ describe('a pod with an inline CSI volume', () => {
     expect(failures()).toEqual([])
   })
 
-  it('does not start with the driver of somebody else', async () => {
+  it('does not start with a driver that no CSIDriver object declares, and starts once there is one', async () => {
+    await installDriver(registration(), false)
+    await cluster.pods.create(pod('p', using()))
+    await cluster.advance(60_000)
+    expect(isRunning('p')).toBe(false)
+    const reason = `volume mode "Ephemeral" not supported by driver ${DRIVER} (no CSIDriver object)`
+    expect(failures().map(({ message }) => message)).toEqual([expect.stringContaining(reason)])
+    await declareDriver(['Ephemeral'])
+    await cluster.advance(5_000)
+    expect(isRunning('p')).toBe(true)
+  })
+
+  it('does not start with a driver for persistent volumes only, as drivers are by default', async () => {
+    await installDriver(registration(), false)
+    await declareDriver()
+    await cluster.pods.create(pod('p', using()))
+    await cluster.advance(60_000)
+    expect(isRunning('p')).toBe(false)
+    expect(failures().map(({ message }) => message)).toEqual([
+      expect.stringContaining('(only supports ["Persistent"])'),
+    ])
+  })
+
+  it('does not start with the driver of another owner', async () => {
     await installDriver()
     await cluster.pods.create(pod('p', using('other.example.com')))
     await cluster.advance(60_000)
@@ -130,6 +162,7 @@ describe('a pod with an inline CSI volume', () => {
   })
 
   it('keeps running when its driver is removed', async () => {
+    await declareDriver(['Ephemeral'])
     await cluster.pods.create(pod('driver', { spec: { volumes: registration() } }))
     await cluster.advance(5_000)
     const nodeName = get('driver')?.spec.nodeName ?? ''

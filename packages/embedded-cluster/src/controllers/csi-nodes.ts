@@ -13,6 +13,12 @@ export interface CsiNode extends ClusterObject {
   readonly spec: { readonly drivers: readonly CsiNodeDriver[] | null }
 }
 
+/** What a CSI driver supports, by its name. */
+export interface CsiDriver extends ClusterObject {
+  /** Modes have a default. */
+  readonly spec: { readonly volumeLifecycleModes: readonly string[] }
+}
+
 /** The resource of CSINodes, for watches. */
 export const CSI_NODES = 'csinodes.storage.k8s.io'
 

@@ -2,12 +2,12 @@
 import type { ClusterEvent } from '../api/cluster-api.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller, type EventHandler } from './controller.ts'
-import { CSI_NODES, type CsiNode } from './csi-nodes.ts'
+import { CSI_NODES, type CsiDriver, type CsiNode } from './csi-nodes.ts'
 import type { EventContent } from './event-recorder.ts'
 import { isNodeReady, type Node } from './kinds/cluster.ts'
 import { isTerminating, keyOf, splitKey } from './kinds/meta.ts'
 import { isFinished, type Pod, type PodStatus } from './kinds/pods.ts'
-import { csiMountFailure, hasCsiVolume } from './kubelet/csi-drivers.ts'
+import { CSI_DRIVERS, csiMountFailure, hasCsiVolume } from './kubelet/csi-drivers.ts'
 import { PodAddresses } from './kubelet/pod-addresses.ts'
 import { type KubeletSettings, podBehaviour } from './kubelet/pod-behaviour.ts'
 import { type NodeContext, type PodMemory, stepPod, stoppedStatus } from './kubelet/pod-lifecycle.ts'
@@ -39,6 +39,7 @@ class Kubelet {
   readonly #pods: ResourceClient<Pod>
   readonly #nodes: ResourceClient<Node>
   readonly #csiNodes: ResourceClient<CsiNode>
+  readonly #csiDrivers: ResourceClient<CsiDriver>
 
   constructor(context: ControllerContext, settings: KubeletSettings) {
     this.#context = context
@@ -46,6 +47,7 @@ class Kubelet {
     this.#pods = new ResourceClient(context.api, 'pods')
     this.#nodes = new ResourceClient(context.api, 'nodes')
     this.#csiNodes = new ResourceClient(context.api, CSI_NODES)
+    this.#csiDrivers = new ResourceClient(context.api, CSI_DRIVERS)
   }
 
   reset(): void {
@@ -145,13 +147,16 @@ class Kubelet {
     return need.message
   }
 
-  /** A CSI driver that is not registered on the node although a volume of the pod needs it. */
+  /** A CSI driver that is not registered on the node, or has no inline volumes, although the pod needs one. */
   #unmetDriver(pod: Pod, node: Node): UnmetNeed | undefined {
     if (!hasCsiVolume(pod)) return undefined
     const { name } = node.metadata
-    const drivers = this.#csiNodes.get('', name)?.spec.drivers?.map((driver) => driver.name) ?? []
-    const message = csiMountFailure(pod, drivers)
-    return message === undefined ? undefined : { id: needId(CSI_NODES, '', name), message }
+    const registered = this.#csiNodes.get('', name)?.spec.drivers?.map((driver) => driver.name) ?? []
+    const lifecycleModes = (driver: string) => this.#csiDrivers.get('', driver)?.spec.volumeLifecycleModes
+    const failure = csiMountFailure(pod, { registered, lifecycleModes })
+    if (failure === undefined) return undefined
+    const { missing, driver, message } = failure
+    return { id: missing === 'driver' ? needId(CSI_NODES, '', name) : needId(CSI_DRIVERS, '', driver), message }
   }
 
   /** Records a volume that cannot be mounted once, not with every attempt. */
@@ -201,6 +206,7 @@ export function createKubelet(context: ControllerContext, settings: KubeletSetti
       secrets: onNeeded,
       persistentvolumeclaims: onNeeded,
       [CSI_NODES]: onNeeded,
+      [CSI_DRIVERS]: onNeeded,
       nodes: ({ object, previous }, enqueue) => {
         const node = asObject<Node>(object)
         const wasReady = previous !== undefined && isNodeReady(asObject<Node>(previous))

@@ -15,6 +15,12 @@ interface CsiNode {
   readonly spec: { readonly drivers: readonly CsiNodeDriver[] | null }
 }
 
+/** The fields of a CSIDriver that are read. */
+export interface CsiDriver {
+  readonly metadata: ObjectMeta
+  readonly spec: { readonly volumeLifecycleModes?: readonly string[] }
+}
+
 const COLLECTION = '/apis/storage.k8s.io/v1/csinodes'
 
 /** Registers drivers as kubelets do. */
@@ -22,6 +28,9 @@ export class CsiRegistry {
   readonly #client: ApiClient
   /** The last reported failure of each waiting pod, by uid: a failure is an event once, not with every attempt. */
   readonly #reported = new Map<string, string>()
+
+  /** Modes of volumes by the name of the driver. */
+  readonly #modes = new Map<string, readonly string[]>()
 
   constructor(client: ApiClient) {
     this.#client = client
@@ -47,10 +56,17 @@ export class CsiRegistry {
     )
   }
 
-  /** Whether all drivers of the pod are registered among the pods of its node; if not, an event says so. */
+  /** Takes over what the CSIDriver objects of the cluster say. */
+  declare(drivers: Iterable<CsiDriver>): void {
+    this.#modes.clear()
+    for (const { metadata, spec } of drivers) this.#modes.set(metadata.name, spec.volumeLifecycleModes ?? [])
+  }
+
+  /** Whether all inline volumes of the pod can be mounted, given the pods of its node; if not, an event says why. */
   async checkVolumes(pod: Pod, podsOfNode: Iterable<Pod>): Promise<boolean> {
     const { uid = '' } = pod.metadata
-    const failure = csiMountFailure(pod, registeredDrivers(podsOfNode))
+    const lifecycleModes = (driver: string) => this.#modes.get(driver)
+    const failure = csiMountFailure(pod, { registered: registeredDrivers(podsOfNode), lifecycleModes })?.message
     if (failure === undefined) this.#reported.delete(uid)
     else if (this.#reported.get(uid) !== failure) {
       await this.#client.text(create(`/api/v1/namespaces/${pod.metadata.namespace}/events`, failedMount(pod, failure)))

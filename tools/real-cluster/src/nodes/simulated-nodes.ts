@@ -5,7 +5,7 @@ import { ApiClient } from '../api-client.ts'
 import { RequestFailedError } from '../errors.ts'
 import type { Connection } from '../kubeconfig.ts'
 import { follow } from './collection.ts'
-import { CsiRegistry } from './csi-registry.ts'
+import { type CsiDriver, CsiRegistry } from './csi-registry.ts'
 import { isContained } from './is-contained.ts'
 import { type KubeletServer, type LogSource, startKubeletServer } from './kubelet-server.ts'
 import {
@@ -108,7 +108,7 @@ class Simulation implements SimulatedNodes {
     this.#onFailure = onFailure
     this.#csi = new CsiRegistry(client)
     this.#work = new WorkSet((key) => this.#reconcile(key), CONCURRENT_WRITES)
-    this.#loops = Promise.all([this.#followPods(), this.#followNodes(), this.#sendHeartbeats()])
+    this.#loops = Promise.all([this.#followPods(), this.#followNodes(), this.#followDrivers(), this.#sendHeartbeats()])
   }
 
   async stop(): Promise<void> {
@@ -162,6 +162,20 @@ class Simulation implements SimulatedNodes {
       }
       // The nodes that fit may have changed.
       this.#allPods()
+    }
+  }
+
+  async #followDrivers(): Promise<void> {
+    const options = { signal: this.#stopping.signal, onFailure: this.#onFailure }
+    const drivers = new Map<string, CsiDriver>()
+    for await (const change of follow<CsiDriver>(this.#client, '/apis/storage.k8s.io/v1/csidrivers', options)) {
+      if (change.type === 'replaced') {
+        drivers.clear()
+        for (const driver of change.objects) drivers.set(driver.metadata.name, driver)
+      } else if (change.type === 'deleted') drivers.delete(change.object.metadata.name)
+      else drivers.set(change.object.metadata.name, change.object)
+      this.#csi.declare(drivers.values())
+      for (const [key, pod] of this.#pods) if (hasCsiVolume(pod)) this.#work.add(`pod:${key}`)
     }
   }
 

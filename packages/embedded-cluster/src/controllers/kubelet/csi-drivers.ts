@@ -19,6 +19,11 @@ export interface CsiPod {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
+/** Objects that say what a driver supports. */
+export const CSI_DRIVERS = 'csidrivers.storage.k8s.io'
+
+const INLINE_MODE = 'Ephemeral'
+
 const PLUGIN = /^(.*)\/plugins\/([^/]+)$/
 
 /**
@@ -51,12 +56,47 @@ export function hasCsiVolume({ spec }: CsiPod): boolean {
   return spec.volumes?.some(({ csi }) => csi !== undefined) ?? false
 }
 
-/** Why an inline volume of the pod cannot be mounted: the message of the kubelet's event `FailedMount`. */
-export function csiMountFailure({ spec }: CsiPod, drivers: readonly string[]): string | undefined {
-  const missing = spec.volumes?.find(({ csi }) => csi !== undefined && !drivers.includes(csi.driver))
-  if (missing?.csi === undefined) return undefined
-  const reason = `driver name ${missing.csi.driver} not found in the list of registered CSI drivers`
-  return mountFailure(missing.name, reason)
+/** What the kubelet of a node knows about drivers. */
+export interface KnownDrivers {
+  /** The drivers that are registered on the node. */
+  readonly registered: readonly string[]
+  /** `volumeLifecycleModes` of the CSIDriver object; `undefined` without such an object. */
+  readonly lifecycleModes: (driver: string) => readonly string[] | undefined
+}
+
+/** An inline volume that cannot be mounted. */
+export interface CsiMountFailure {
+  readonly driver: string
+  /** What is missing: the driver on the node, or a CSIDriver object that allows inline volumes. */
+  readonly missing: 'driver' | 'mode'
+  /** The message of the kubelet's event `FailedMount`. */
+  readonly message: string
+}
+
+/**
+ * Why an inline volume of the pod cannot be mounted. Its driver must be registered on the node, and have a CSIDriver object
+ * that lists the mode of inline volumes. Without such an object a driver has persistent volumes only.
+ */
+export function csiMountFailure({ spec }: CsiPod, drivers: KnownDrivers): CsiMountFailure | undefined {
+  for (const { name, csi } of spec.volumes ?? []) {
+    if (csi === undefined) continue
+    const { driver } = csi
+    const failure = (missing: CsiMountFailure['missing'], reason: string) => ({
+      driver,
+      missing,
+      message: mountFailure(name, `kubernetes.io/csi: mounter.${reason}`),
+    })
+    if (!drivers.registered.includes(driver)) {
+      const reason = `driver name ${driver} not found in the list of registered CSI drivers`
+      return failure('driver', `SetUpAt failed to get CSI client: ${reason}`)
+    }
+    const modes = drivers.lifecycleModes(driver)
+    if (modes?.includes(INLINE_MODE)) continue
+    const why = modes === undefined ? 'no CSIDriver object' : `only supports ${JSON.stringify(modes)}`
+    const reason = `volume mode "${INLINE_MODE}" not supported by driver ${driver} (${why})`
+    return failure('mode', `SetupAt failed to check volume lifecycle mode: ${reason}`)
+  }
+  return undefined
 }
 
 /** The message of a kubelet about a volume that cannot be mounted. */
