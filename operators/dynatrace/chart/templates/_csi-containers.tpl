@@ -99,12 +99,13 @@ env:
 ports:
   - { name: livez, containerPort: 10090 }
   - { name: prov-metrics, containerPort: 8090 }
-# Without the DNS of the cluster neither a tenant nor a registry is found: another start may help.
+# Without the DNS of the cluster neither a tenant nor a registry is found: another start may help. On a busy node the
+# process of the probe takes a while.
 startupProbe:
   exec: { command: [/usr/local/bin/dynatrace-operator, startup-probe] }
   periodSeconds: 10
-  timeoutSeconds: 5
-  failureThreshold: 1
+  timeoutSeconds: 10
+  failureThreshold: 6
 livenessProbe:
   httpGet: { path: /livez, port: livez, scheme: HTTP }
   initialDelaySeconds: 5

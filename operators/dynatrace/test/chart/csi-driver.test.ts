@@ -177,7 +177,11 @@ describe.skipIf(helmPath === undefined)('the CSI driver of the chart (skipped wi
     })
     expect(containers.provisioner).toMatchObject({
       livenessProbe: { httpGet: { path: '/livez', port: 'livez', scheme: 'HTTP' }, periodSeconds: 5 },
-      startupProbe: { exec: { command: ['/usr/local/bin/dynatrace-operator', 'startup-probe'] } },
+      startupProbe: {
+        exec: { command: ['/usr/local/bin/dynatrace-operator', 'startup-probe'] },
+        timeoutSeconds: 10,
+        failureThreshold: 6,
+      },
     })
   })
 
