@@ -1,9 +1,11 @@
 /** Installing agents on a node, against a tenant, its registry and a cluster. */
 import { chmod, lstat, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeZip } from '@reeve/archives/testing'
 import { Jobs } from '@reeve/kube'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { DynaKubes } from '../../src/api/latest.ts'
+import { networkConnections } from '../../src/csi/provisioner/connections.ts'
 import { jobName } from '../../src/csi/provisioner/download-job.ts'
 import { startForwardProxy } from '../tenant/support/forward-proxy.ts'
 import {
@@ -166,6 +168,16 @@ describe('an agent from an image', () => {
     expect(await namesIn()).toEqual(['_dynakubes', 'codemodules'])
   })
 
+  it('is on disk once for all DynaKubes with this image', async () => {
+    stage.simulator.clearCalls()
+    const agents = await namesIn('codemodules')
+    await stage.dynakube('twin', { spec: withImage(), codeModules: { imageID: image() } })
+    expect(await stage.reconcile('twin')).toEqual({ requeueAfterMs: 5 * MINUTE })
+    expect(await namesIn('codemodules')).toEqual(agents)
+    expect(await latest('twin')).toBe(await latest('imaged'))
+    expect(operations()).toEqual([])
+  })
+
   it('is pulled with the pull secret of the user', async () => {
     const { registry, authority } = stage.simulator
     const files = () => [
@@ -296,7 +308,27 @@ describe('an agent by a Job', () => {
 })
 
 describe('an archive that means harm', () => {
-  it('is refused as a whole', async () => {
+  it('is refused as a whole if it is a ZIP of the tenant', async () => {
+    const { connectTenant } = networkConnections()
+    stage.restart({
+      connectTenant: (options) => {
+        const tenant = connectTenant(options)
+        const download = async (_: unknown, __: unknown, file: string) => {
+          await makeZip(file, [{ name: 'agent/bin/1.2.3.4-5/' }, { name: '../x', content: 'x' }])
+          return { outcome: 'downloaded', sizeBytes: 1, sha256: '' }
+        }
+        // Of the installers only the download is used.
+        const installers = { download } as unknown as typeof tenant.installers
+        return { ...tenant, installers, [Symbol.asyncDispose]: () => tenant.close() }
+      },
+    })
+    await stage.dynakube('harmed', { spec: CLOUD_NATIVE, codeModules: { version: '6.6.6.6-6' } })
+    await expect(stage.reconcile('harmed')).rejects.toMatchObject({ code: 'ARCHIVE_UNSAFE' })
+    expect(await namesIn()).toEqual(['_dynakubes', 'codemodules', 'work'])
+    expect((await namesIn('codemodules'))?.filter((name) => /6\.6|download|^x$/.test(name))).toEqual([])
+  })
+
+  it('is refused as a whole if it is a layer of an image', async () => {
     const { registry } = stage.simulator
     const repository = 'dynatrace/dynatrace-codemodules'
     const files = () => [{ path: '../x', mode: 0o644, content: Buffer.from('x') }]

@@ -1,8 +1,13 @@
 /** The driver as a process, with real mounts, called as the kubelet calls it. */
-import { mkdir, readdir, readFile, readlink, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { silentLogger } from '@reeve/runtime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import { runCsiServer } from '../../src/csi/server/csi-server.ts'
+import { until } from '../support/until.ts'
+import { csiClient } from './support/csi-client.ts'
 import { type CsiNode, csiNode, type Driver, missingRights, publishRequest } from './support/csi-node.ts'
 
 const OK = { response: {} }
@@ -97,6 +102,20 @@ describe.skipIf(missing)(`the CSI driver${missing ? ` (${missing})` : ''}`, () =
     await expect(stat(node.targetOf(volume))).rejects.toThrow('ENOENT')
     expect(await driver.unpublish(volume)).toEqual(OK)
     expect(await inAppMounts(node)).not.toContain(node.idOf(volume))
+  })
+
+  it('waits ten minutes for an agent unless the volume says otherwise', async () => {
+    const volume = { pod: 'patient', attributes: { mode: 'app', dynakube: 'none' } }
+    expect(await driver.publish(volume)).toMatchObject({ code: 14 })
+    for (const [seconds, outcome] of [
+      [590, { code: 14 }],
+      [601, OK],
+    ] as const) {
+      const started = new Date(Date.now() - seconds * 1_000)
+      await utimes(volumeFolder('patient'), started, started)
+      expect([seconds, await driver.publish(volume)]).toMatchObject([seconds, outcome])
+    }
+    expect(await node.mounts()).toEqual([])
   })
 
   it('tries once with a timeout of zero', async () => {
@@ -208,6 +227,53 @@ describe.skipIf(missing)('a limit of calls', () => {
     expect(await driver.publish(volume)).toMatchObject(expected)
     expect(await driver.client.call('csi.v1.Identity/Probe')).toEqual(OK)
   })
+})
+
+it('rejects exactly the call beyond the limit while others are slow, and responds to other methods', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'csi-limit-'))
+  const stop = new AbortController()
+  const socket = join(folder, 'csi.sock')
+  const slow = Promise.withResolvers<void>()
+  let binding = 0
+  const mounts = {
+    overlay: async () => undefined,
+    unmount: async () => false,
+    bind: async () => {
+      binding++
+      await slow.promise
+    },
+  }
+  const options = { socket, nodeId: 'worker-1', dataRoot: join(folder, 'data'), maxRequests: 20, version: '1', mounts }
+  const metricsAddress = { host: '127.0.0.1', port: 0 }
+  const serving = runCsiServer({ ...options, metricsAddress, logger: silentLogger }, stop.signal)
+  try {
+    await until('the socket', () =>
+      stat(socket).then(
+        () => true,
+        () => false,
+      ),
+    )
+    using client = csiClient(socket)
+    const publish = (pod: string) =>
+      client.call('csi.v1.Node/NodePublishVolume', {
+        volume_id: pod,
+        target_path: join(folder, pod),
+        volume_capability: { mount: {} },
+        volume_context: { ...publishContext(), mode: 'host', 'csi.storage.k8s.io/pod.name': pod },
+      })
+    const first = Array.from({ length: 20 }, (_, index) => publish(`pod-${index}`))
+    await until('20 slow calls', () => binding === 20)
+    expect(await publish('pod-20')).toMatchObject({ code: 8 })
+    expect(await client.call('csi.v1.Identity/Probe')).toEqual(OK)
+    slow.resolve()
+    expect(await Promise.all(first)).toEqual(first.map(() => OK))
+    expect(await publish('pod-20')).toEqual(OK)
+  } finally {
+    slow.resolve()
+    stop.abort()
+    await serving
+    await rm(folder, { recursive: true, force: true })
+  }
 })
 
 function publishContext(): Readonly<Record<string, string>> {
