@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../support/until.ts'
 import { type CsiNode, csiNode, missingRights } from './support/csi-node.ts'
+import { declareMethod, JobPrograms, METHODS } from './support/install-methods.ts'
 import { type ProvisionerWorld, provisionerWorld } from './support/provisioner-process.ts'
-import { TENANT } from './support/provisioner-stage.ts'
 
 const OK = { response: {} }
 const volume = { pod: 'web' }
@@ -61,30 +61,30 @@ describe.skipIf(missingRights())('a driver', () => {
   })
 })
 
-describe.skipIf(missingRights())('a provisioner', () => {
+/** What is wrong with a disk, its options then and afterwards, and the error. */
+type Disk = readonly [why: string, before: string, after: string, error: RegExp]
+
+/** Node reports ENOENT for directories that it cannot make on the way to another. */
+const READ_ONLY = /EROFS|ENOENT: [^"]*_dynakubes/
+
+describe.skipIf(missingRights()).each(METHODS)('a provisioner that installs by %s', (name) => {
   let world: ProvisionerWorld
-  let version: string
+  let programs: JobPrograms
+  let folder: string
   beforeAll(async () => {
     world = await provisionerWorld({ agentSizeBytes: 256 * 1024 })
-    version = world.simulator.tenant(TENANT).versions.agent
-    await world.dynakube('dk', version)
+    programs = await JobPrograms.start(world)
+    const method = await declareMethod(world, name)
+    folder = method.folder
+    await world.decide('dk', method.decided)
   })
-  afterAll(() => world[Symbol.asyncDispose]())
+  afterAll(async () => {
+    await programs[Symbol.asyncDispose]()
+    await world[Symbol.asyncDispose]()
+  })
 
-  it.each([
-    // The download does not fit; it fits, but not what is in it; nothing can be written.
-    ['too small for the download', 'size=128k', 'size=16m', FULL],
-    ['too small for the agent', 'size=448k', 'size=16m', FULL],
-    // Node reports ENOENT for directories that it cannot make on the way to another.
-    ['read-only', 'size=16m,ro', 'rw', /EROFS|ENOENT: [^"]*_dynakubes/],
-  ])('on a disk that is %s leaves nothing, and installs the agent when it can', async (_, before, after, error) => {
-    await using node = await csiNode()
-    await mountData(node, before)
-    const provisioner = world.start({ dataRoot: node.data, prefix: node.prefix })
-    await until('the failure', () => error.test(provisioner.log()))
-    await until('a state between two attempts', async () => (await namesIn(node, 'codemodules')).length === 0)
-    expect((await namesIn(node, '')).filter((name) => !['_dynakubes', 'codemodules'].includes(name))).toEqual([])
-    await remount(node, after)
+  /** Waits for the agent, and for nothing else to be there. */
+  async function expectInstalled(node: CsiNode): Promise<void> {
     const link = node.seen(join(node.data, '_dynakubes/dk/latest-codemodule'))
     await until('the agent', () =>
       readlink(link).then(
@@ -92,7 +92,51 @@ describe.skipIf(missingRights())('a provisioner', () => {
         () => false,
       ),
     )
-    expect(await namesIn(node, 'codemodules')).toEqual([version])
+    expect(await namesIn(node, 'codemodules')).toEqual([folder])
+    expect(await namesIn(node, 'work')).toEqual([])
+  }
+
+  const cases: Readonly<Record<typeof name, readonly Disk[]>> = {
+    // The download does not fit; it fits, but not what is in it; nothing can be written.
+    ZIP: [
+      ['too small for the download', 'size=128k', 'size=16m', FULL],
+      ['too small for the agent', 'size=448k', 'size=16m', FULL],
+      ['read-only', 'size=16m,ro', 'rw', READ_ONLY],
+    ],
+    image: [
+      ['too small for the agent', 'size=128k', 'size=16m', FULL],
+      ['read-only', 'size=16m,ro', 'rw', READ_ONLY],
+    ],
+    // The copying is done by the program in the image.
+    Job: [['read-only', 'size=16m,ro', 'rw', READ_ONLY]],
+  }
+
+  it.each(cases[name])(
+    'leaves nothing on a disk that is %s, and installs the agent when it can',
+    async (_, before, after, error) => {
+      await using node = await csiNode()
+      programs.use(node.data, node)
+      await mountData(node, before)
+      const provisioner = world.start({ dataRoot: node.data, prefix: node.prefix })
+      await until('the failure', () => error.test(provisioner.log()))
+      await until('a state between two attempts', async () => (await namesIn(node, 'codemodules')).length === 0)
+      expect((await namesIn(node, '')).filter((entry) => !['_dynakubes', 'codemodules'].includes(entry))).toEqual([])
+      await remount(node, after)
+      await expectInstalled(node)
+      expect(await provisioner.stop()).toBe(0)
+    },
+  )
+
+  it.runIf(name === 'Job')('shows no agent while its Job finds the disk full, and uses it afterwards', async () => {
+    await using node = await csiNode()
+    programs.use(node.data, node)
+    // Less than the program copies.
+    await mountData(node, 'size=48k')
+    const provisioner = world.start({ dataRoot: node.data, prefix: node.prefix })
+    await until('a program that failed', () => programs.failures > 0)
+    expect(await namesIn(node, 'codemodules')).toEqual([])
+    await remount(node, 'size=16m')
+    await expectInstalled(node)
     expect(await provisioner.stop()).toBe(0)
   })
 })

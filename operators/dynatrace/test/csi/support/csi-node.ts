@@ -12,6 +12,8 @@ import { type CsiClient, csiClient, type Outcome } from './csi-client.ts'
 
 const OPERATOR = fileURLToPath(new URL('../../../bin/dynatrace-operator.js', import.meta.url))
 
+const METRICS = '--metrics-bind-address=127.0.0.1:0'
+
 /** Why mounts cannot be tested on this machine; `undefined` if they can. */
 export function missingRights(): string | undefined {
   return process.getuid?.() === 0 ? undefined : 'needs root to mount file systems'
@@ -31,7 +33,7 @@ export interface CsiNode extends AsyncDisposable {
   readonly folder: string
   readonly data: string
   /** Starts the driver; resolves when it serves. */
-  start(env?: Readonly<Record<string, string>>, flags?: readonly string[]): Promise<Driver>
+  start(env?: Readonly<Record<string, string>>, flags?: readonly string[], launch?: Launch): Promise<Driver>
   /** What comes before a command to run it in the namespace of the node. */
   readonly prefix: readonly string[]
   /** The mounts below the folders of this node. */
@@ -44,6 +46,14 @@ export interface CsiNode extends AsyncDisposable {
   execute(...command: readonly string[]): Promise<void>
   targetOf(volume: PodVolume): string
   idOf(volume: PodVolume): string
+}
+
+/** How a program is started. */
+export interface Launch {
+  /** @default the source */
+  readonly program?: string
+  /** The words before the command. @default none */
+  readonly runner?: readonly string[]
 }
 
 /** A running driver. */
@@ -96,9 +106,9 @@ export async function csiNode(): Promise<CsiNode> {
       const [code] = await once(spawnBound(inside(command), { stdio: 'inherit' }), 'exit')
       if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}`)
     },
-    async start(env = {}, more = []) {
-      const flags = [`--endpoint=unix:${socket}`, `--data-root=${data}`, '--node-id=worker-1', ...more]
-      const command = [process.execPath, OPERATOR, 'csi-server', ...flags, '--metrics-bind-address=127.0.0.1:0']
+    async start(env = {}, more = [], { program = OPERATOR, runner = [] } = {}) {
+      const flags = [`--endpoint=unix:${socket}`, `--data-root=${data}`, '--node-id=worker-1', ...more, METRICS]
+      const command = [...runner, process.execPath, program, 'csi-server', ...flags]
       const child = spawnBound(inside(command), { env: { ...process.env, ...env } })
       let log = ''
       const serving = Promise.withResolvers<void>()

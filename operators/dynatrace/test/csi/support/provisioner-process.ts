@@ -23,9 +23,18 @@ export interface ProvisionerWorld extends AsyncDisposable {
   /** A directory of this test. */
   readonly folder: string
   /** Creates a DynaKube whose agent has this version. */
-  dynakube(name: string, version: string, spec?: Partial<DynaKubeSpec>): Promise<void>
+  dynakube(name: string, version: string, more?: DynaKubeParts): Promise<void>
   setVersion(name: string, version: string): Promise<void>
+  /** Decides what agent a DynaKube has, as the operator does. */
+  decide(name: string, codeModules: Readonly<Record<string, string>>): Promise<void>
   start(options: StartOptions): ProvisionerProcess
+}
+
+/** Parts of a DynaKube. */
+export interface DynaKubeParts {
+  /** @default cloudNativeFullStack */
+  readonly spec?: Partial<DynaKubeSpec>
+  readonly annotations?: Readonly<Record<string, string>>
 }
 
 /** How to start a process. */
@@ -34,6 +43,8 @@ export interface StartOptions {
   /** What comes before the command, such as `nsenter`. */
   readonly prefix?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  /** @default the source */
+  readonly program?: string
 }
 
 /** A running provisioner. */
@@ -50,7 +61,11 @@ export interface ProvisionerProcess {
 /** Makes one. */
 export async function provisionerWorld(tenant: Omit<TenantOptions, 'id'> = {}): Promise<ProvisionerWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'provisioner-process-'))
-  const simulator = await startTenantSimulator({ tenants: [{ id: TENANT, ...tenant }] })
+  const { agentSizeBytes } = tenant
+  const simulator = await startTenantSimulator({
+    tenants: [{ id: TENANT, ...tenant }],
+    ...(agentSizeBytes !== undefined && { registry: { agentSizeBytes } }),
+  })
   const cluster = await startEmbeddedCluster()
   const kubeconfig = join(folder, 'kubeconfig')
   await cluster.writeKubeconfig(kubeconfig)
@@ -65,21 +80,23 @@ export async function provisionerWorld(tenant: Omit<TenantOptions, 'id'> = {}): 
   })
   await createSecret(client, 'tokens', { apiToken: simulator.tenant(TENANT).tokens.get('apiToken')?.value ?? '' })
   const running = new Set<ProvisionerProcess>()
-  const setVersion = async (name: string, version: string) => {
-    const patch = { status: { codeModules: { version } } }
+  const decide = async (name: string, codeModules: Readonly<Record<string, string>>) => {
+    const patch = { status: { codeModules } }
     const key = { namespace: NAMESPACE, name }
     await client.patch(DynaKubes, key, { type: 'merge', patch }, { subresource: 'status' })
   }
+  const setVersion = (name: string, version: string) => decide(name, { version })
   return {
     client,
     simulator,
     folder,
+    decide,
     setVersion,
-    async dynakube(name, version, spec = { oneAgent: { cloudNativeFullStack: {} } }) {
+    async dynakube(name, version, { spec = { oneAgent: { cloudNativeFullStack: {} } }, annotations = {} } = {}) {
       await client.create(DynaKubes, {
         apiVersion: 'dynatrace.com/v1beta6',
         kind: 'DynaKube',
-        metadata: { namespace: NAMESPACE, name },
+        metadata: { namespace: NAMESPACE, name, annotations },
         spec: { apiUrl: simulator.url(TENANT), tokens: 'tokens', trustedCAs: 'tenant', ...spec },
       })
       await setVersion(name, version)
@@ -100,13 +117,14 @@ export async function provisionerWorld(tenant: Omit<TenantOptions, 'id'> = {}): 
   }
 }
 
-function startProcess({ dataRoot, prefix = [], env = {} }: StartOptions, kubeconfig: string): ProvisionerProcess {
+function startProcess(options: StartOptions, kubeconfig: string): ProvisionerProcess {
+  const { dataRoot, prefix = [], env = {}, program = OPERATOR } = options
   const flags = [
     `--data-root=${dataRoot}`,
     '--health-probe-bind-address=127.0.0.1:0',
     '--metrics-bind-address=127.0.0.1:0',
   ]
-  const command = [...prefix, process.execPath, OPERATOR, 'csi-provisioner', ...flags]
+  const command = [...prefix, process.execPath, program, 'csi-provisioner', ...flags]
   const variables = { PATH: process.env.PATH, KUBECONFIG: kubeconfig, KUBE_NODE_NAME: 'worker-1', ...env }
   const child = spawnBound(command, { env: variables })
   let log = ''
