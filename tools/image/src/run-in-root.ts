@@ -32,24 +32,15 @@ export function whyNotHere(): string | undefined {
   return process.getuid?.() === 0 ? undefined : 'mount namespaces and chroot need root'
 }
 
-/** Runs the entry point of an image with arguments, to its end. */
-export async function runInRoot({ root, config }: UnpackedImage, args: readonly string[]): Promise<Ended> {
+/** Runs a program of an image with arguments, to its end; by default its entry point. */
+export async function runInRoot(
+  { root, config }: UnpackedImage,
+  args: readonly string[],
+  program: readonly string[] = config.Entrypoint,
+): Promise<Ended> {
   const child = spawn(
     'unshare',
-    [
-      '--mount',
-      '--pid',
-      '--fork',
-      '--kill-child',
-      'sh',
-      '-c',
-      SCRIPT,
-      'sh',
-      root,
-      config.User,
-      ...config.Entrypoint,
-      ...args,
-    ],
+    ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', SCRIPT, 'sh', root, config.User, ...program, ...args],
     {
       env: Object.fromEntries([
         ...config.Env.map((each) => [each.slice(0, each.indexOf('=')), each.slice(each.indexOf('=') + 1)]),

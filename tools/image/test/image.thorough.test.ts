@@ -31,6 +31,7 @@ async function build(operator: string): Promise<{ readonly digest: string; reado
 describe.skipIf(reason !== undefined)(`the images of the operators${reason ? ` (skipped: ${reason})` : ''}`, () => {
   describe.each([
     { operator: 'webapp', smallCommand: ['crd'], prints: 'kind: CustomResourceDefinition' },
+    { operator: 'collector', smallCommand: ['crd'], prints: 'kind: CustomResourceDefinition' },
     {
       operator: 'dynatrace',
       smallCommand: ['generate-metadata', '--file=/tmp/made/here.properties', '--attributes=k8s.node.name=worker-1'],
@@ -62,6 +63,16 @@ describe.skipIf(reason !== undefined)(`the images of the operators${reason ? ` (
       const ended = await runInRoot(image, smallCommand)
       expect(ended).toMatchObject({ code: 0, stderr: '' })
       expect(ended.stdout).toContain(prints)
+    })
+
+    it.runIf(operator === 'collector')('runs helm', async () => {
+      const helm = ['/usr/local/bin/helm']
+      expect(await runInRoot(image, ['version', '--short'], helm)).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^v\d+\.\d+\.\d+/),
+      })
+      // It writes to /tmp only.
+      expect(await runInRoot(image, ['create', '/tmp/chart'], helm)).toMatchObject({ code: 0, stderr: '' })
     })
 
     it('contains authorities, a bill of materials and licences, and no shell', async () => {
