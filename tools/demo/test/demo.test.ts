@@ -1,5 +1,8 @@
 /** The demo as a user starts it: it shows every scene and succeeds, or reports the failure. */
+import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { missingFrom } from '../src/picture/story-excerpt.ts'
+import { linesInPicture } from '../src/picture/terminal-picture.ts'
 import { linesOf, startDemo } from './support/demo-process.ts'
 
 describe('npm start', () => {
@@ -24,6 +27,8 @@ describe('npm start', () => {
     )
     expect(story.match(/^.*Pod bookshop-\S+ +ready +injected by Dynatrace$/gm)).toHaveLength(2)
     expect(story).toContain('the samples are ready')
+    const picture = await readFile(new URL('../../../docs/demo.svg', import.meta.url), 'utf8')
+    expect(missingFrom(story, linesInPicture(picture)), 'docs/demo.svg is stale: run `npm run picture`').toEqual([])
   }, 120_000)
 
   it('with too little time reports what is not ready, and fails', async () => {
