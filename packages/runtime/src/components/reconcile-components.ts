@@ -18,7 +18,7 @@ import { StatusConditions } from '../engine/status-conditions.ts'
 import { writeStatus } from '../engine/write-status.ts'
 import { YoungOwners } from '../engine/young-owners.ts'
 import type { Occurrence } from '../events/event-series.ts'
-import { addFinalizer, hasFinalizer, removeFinalizer } from '../finalizers/finalizer.ts'
+import { addFinalizer, hasFinalizer, removeFinalizer, stillExists } from '../finalizers/finalizer.ts'
 import type { AnyComponent, AnyOutcome, Reportable } from './component.ts'
 import { InvalidComponentsError, inOrderOfNeeds } from './component-order.ts'
 import { ComponentRun, type RunResult } from './component-run.ts'
@@ -208,7 +208,7 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
     }
     // Decided on the live object, never on the cache: another object may have the name meanwhile, and clean-up goes by
     // name.
-    if (!(await this.#exists(request, object))) return {}
+    if (!(await stillExists(client, resource, object, { signal }))) return {}
     const result = await run.finalize()
     if (result.outcomes.every(({ state }) => state === 'done')) {
       for (const event of run.reporter.events) request.events.record(object, event)
@@ -216,17 +216,6 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
       return {}
     }
     return this.#report(request, run.owner, run.reporter, result)
-  }
-
-  /** Whether this very object still exists. */
-  async #exists({ client, key, signal }: ReconcileRequest<Primary>, object: Stored<Primary>): Promise<boolean> {
-    try {
-      const { metadata } = await client.get(this.#options.resource, key, { signal })
-      return metadata.uid === object.metadata.uid
-    } catch (error) {
-      if (isNotFound(error)) return false
-      throw error
-    }
   }
 
   async #withFinalizer(request: ReconcileRequest<Primary>, object: Stored<Primary>): Promise<Stored<Primary>> {

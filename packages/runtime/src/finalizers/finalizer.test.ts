@@ -154,3 +154,23 @@ test('an object being deleted without our finalizer is not changed', async () =>
   expect(await run()).toBeUndefined()
   expect(live()?.metadata.finalizers).toEqual(['other.com/x'])
 })
+
+test('an old view of a deleted object does not clean up after the one that has its name now', async () => {
+  const { client, admin, cluster, object } = await setUp({ finalizers: [MINE], ...deleting })
+  cluster.remove(ConfigMaps, key)
+  const cleaned: string[] = []
+  const options = {
+    client,
+    resource: ConfigMaps,
+    finalizer: MINE,
+    reconcile: async () => 'reconciled',
+    cleanup: async ({ metadata: { name } }: Stored<ConfigMap>) => {
+      cleaned.push(name)
+      return 'done' as const
+    },
+  }
+  await withFinalizer(object, options)
+  await admin.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key, finalizers: [MINE] } })
+  await withFinalizer(object, options)
+  expect(cleaned).toEqual([])
+})

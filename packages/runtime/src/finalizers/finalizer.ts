@@ -118,6 +118,27 @@ export async function removeFinalizer<T extends KubeObject>(
   }
 }
 
+/**
+ * Whether this very object still exists: one of the same name that was created later is another one. One request, because
+ * a cache may still show what is deleted.
+ *
+ * @example
+ * if (!(await stillExists(client, WebApps, app))) return
+ */
+export async function stillExists<T extends KubeObject>(
+  client: Pick<KubeClient, 'get'>,
+  resource: Resource<T>,
+  object: Stored<T>,
+  options: FinalizerRequestOptions = {},
+): Promise<boolean> {
+  try {
+    return isSameIncarnation(await client.get(resource, keyOf(object), options), object)
+  } catch (error) {
+    if (isNotFound(error)) return false
+    throw error
+  }
+}
+
 /** Tries with the given object first, which is usually current, and with the live one after a rejection. */
 async function retryOnChange<T extends KubeObject, R>(
   client: KubeClient,

@@ -1,6 +1,6 @@
 /** The lifecycle of an object with a finalizer, as one function around a reconcile. */
 import type { KubeClient, KubeObject, Resource, Stored } from '@reeve/kube'
-import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizer.ts'
+import { addFinalizer, hasFinalizer, removeFinalizer, stillExists } from './finalizer.ts'
 
 /** Options of {@link withFinalizer}. */
 export interface WithFinalizerOptions<T extends KubeObject, R> {
@@ -25,16 +25,18 @@ export interface WithFinalizerOptions<T extends KubeObject, R> {
  * 2. A live object with the finalizer is reconciled.
  * 3. An object that is being deleted and carries the finalizer is cleaned up; the finalizer is removed when that is
  *    done.
- * 4. An object that is being deleted and does not carry it is ignored.
+ * 4. An object that is being deleted and does not carry it is ignored, and so is one that is already deleted.
  *
  * *Guarantees*
  * - `reconcile` never runs for an object that could vanish without `cleanup`.
  * - `cleanup` runs at least once for every object that `reconcile` ever saw, and the finalizer stays until it returns
  *   `'done'`, also after an exception.
+ * - `cleanup` does not run for an object that is already deleted, so that it may go by name: what an old view still shows
+ *   may have been created again.
  * - Other finalizers are not touched.
  *
  * *Assumptions*
- * - `cleanup` is idempotent: it is called again after a crash, and on a view that is out of date.
+ * - `cleanup` is idempotent: it is called again after a crash.
  * - Nothing else removes the finalizer. A person may, to force a deletion; then `cleanup` is skipped.
  *
  * *Errors*: what `reconcile`, `cleanup` or the server throw; `FinalizerConflictError`.
@@ -56,6 +58,9 @@ export async function withFinalizer<T extends KubeObject, R>(
     return options.reconcile(await addFinalizer(client, resource, object, finalizer, request))
   }
   if (!hasFinalizer(object, finalizer)) return undefined
+  // Decided on the live object, never on the cache: another object may have the name meanwhile, and clean-up often goes by
+  // name.
+  if (!(await stillExists(client, resource, object, request))) return undefined
   const outcome = await options.cleanup(object)
   if (outcome !== 'done') return outcome
   await removeFinalizer(client, resource, object, finalizer, request)
