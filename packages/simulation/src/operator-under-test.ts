@@ -90,6 +90,7 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
   /**
    * Changes that a user makes manually to owned objects and that the operator must undo, as merge patches. Deletion
    * and the loss of a label are tried for every owned object anyway.
+   * @default one value of each ConfigMap and Secret is changed
    */
   readonly monkeyEdits?: readonly Edit[]
   /**

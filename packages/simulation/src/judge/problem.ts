@@ -6,6 +6,7 @@
  * - `state-differs`: two runs that should end alike do not
  * - `not-settled`: the operator keeps writing, or the state never agrees
  * - `repeated-write`: an object was created, deleted or written more often than without the fault
+ * - `removed-outside`: what exists outside the cluster was removed, and made again, because of an old view
  * - `activity-at-rest`: writes, many reads or many reconciles while there is nothing to do
  * - `reconcile-error`: a reconcile failed, or an error was logged, that is not declared as expected
  * - `rejected-request`: the server rejected a request as invalid or forbidden
@@ -26,6 +27,7 @@ export type ProblemKind =
   | 'state-differs'
   | 'not-settled'
   | 'repeated-write'
+  | 'removed-outside'
   | 'activity-at-rest'
   | 'reconcile-error'
   | 'rejected-request'

@@ -100,6 +100,11 @@ function sequences(parts: Parts, full: PlainObject): readonly Point[] {
   return [
     point(`everything optional is removed in ${states.length - 1} steps`, states),
     point(`everything optional is added in ${states.length - 1} steps`, states.toReversed()),
+    {
+      label: 'all fields are in the opposite order',
+      shape: { coarse: 'order of fields', fine: '' },
+      run: () => parts.walker.walkInOtherOrder(full),
+    },
   ]
 }
 

@@ -47,6 +47,7 @@ function eventPattern(name: PatternName, { title, what, fate }: EventFault): Pat
           label,
           shape: eventShape(event),
           mode: 'alone',
+          options: { extraRemovals: 0 },
           disturb: ({ fault }) => {
             const history = new ForgottenHistory(event)
             return {

@@ -1,4 +1,4 @@
-/** Someone else writes to the same objects, between the operator's reads and each of its writes. */
+/** Someone else writes to the same objects, just before each of the operator's reads and writes. */
 import { FailureReader } from '../judge/failures.ts'
 import type { Edit, PlainObject } from '../operator-under-test.ts'
 import type { RunControl } from '../run/run-options.ts'
@@ -28,25 +28,26 @@ export const foreignWrites: Pattern = {
     const { world } = await context.undisturbed('alone')
     // A scenario may lead to errors without any foreign write.
     const usual = new Set(failuresOf(new FailureReader(world)))
+    const written = new Set(world.log.managedWrites.map(({ resource }) => resource))
     return world.log.requests
-      .filter(({ isWrite }) => isWrite)
-      .flatMap((write) =>
-        changes(context, write).map((change) => pointOf(context, faultOf(context, { write, change, usual }))),
+      .filter(({ isWrite, verb, resource }) => isWrite || (verb === 'get' && written.has(resource)))
+      .flatMap((request) =>
+        changes(context, request).map((change) => pointOf(context, faultOf(context, { request, change, usual }))),
       )
   },
 }
 
 interface Struck {
-  readonly write: SeamRequest
+  readonly request: SeamRequest
   readonly change: Change
   /** Failures of the undisturbed run. */
   readonly usual: ReadonlySet<string>
 }
 
-function faultOf({ operator, scenario }: PatternContext, { write, change: { what, act }, usual }: Struck): Fault {
+function faultOf({ operator, scenario }: PatternContext, { request, change: { what, act }, usual }: Struck): Fault {
   return {
-    label: `another client changes ${what} just before request ${write.index} (${describeRequest(write)})`,
-    shape: requestShape(write, what),
+    label: `another client changes ${what} just before request ${request.index} (${describeRequest(request)})`,
+    shape: requestShape(request, what),
     mode: 'alone',
     // What is changed and reverted may be recorded with the time of the reversal.
     options: { comparesTimes: false },
@@ -54,7 +55,7 @@ function faultOf({ operator, scenario }: PatternContext, { write, change: { what
       const failures = new FailureReader(control.world)
       return {
         onRequest: async ({ index }) => {
-          if (index === write.index && (await act(control))) control.fault(`another client changes ${what}`)
+          if (index === request.index && (await act(control))) control.fault(`another client changes ${what}`)
           return PASS
         },
         onStepEnd: async (step) => {
@@ -74,12 +75,14 @@ function failuresOf(reader: FailureReader, expected: readonly RegExp[] = []): re
   return [...reconciles, ...logged]
 }
 
-function changes({ operator }: PatternContext, write: SeamRequest): readonly Change[] {
+/** Before a write, of the object that is written and of what it is rendered from; before a read, of what is read. */
+function changes({ operator }: PatternContext, request: SeamRequest): readonly Change[] {
   const primary = operator.crds[0]?.name ?? ''
   const editOf = (resource: string) => operator.foreignEdits?.find((edit) => edit.resource === resource)
-  const { resource, namespace, name } = write
-  const isOwn = name !== undefined && write.verb !== 'create' && resource !== primary && !isBookkeeping(resource)
+  const { resource, namespace, name, verb } = request
+  const isOwn = name !== undefined && verb !== 'create' && resource !== primary && !isBookkeeping(resource)
   const own = isOwn ? [changeOfOwned({ resource, namespace, name }, editOf(resource))] : []
+  if (verb === 'get' && resource !== primary) return own
   const edit = editOf(primary)
   const declared: Change = {
     what: `labels, annotations and status of the ${primary}`,

@@ -28,6 +28,7 @@ export const lateOwnWrite: Pattern = {
           label: `the event of request ${write.index} (${describeRequest(write)}) arrives ${late.name}`,
           shape: requestShape(write, late.name),
           mode: 'alone',
+          options: { extraRemovals: 0 },
           disturb: (control) => arrivesLate(write, primary, late, control),
         }),
       ),

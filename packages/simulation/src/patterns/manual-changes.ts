@@ -11,6 +11,14 @@ interface Change {
   readonly act: (world: World, target: Target) => Promise<boolean>
 }
 
+interface DataObject {
+  readonly data: PlainObject
+  readonly immutable: boolean
+}
+
+/** Resources whose content is a map of values, each of which may be edited without making the object invalid. */
+const DATA: ReadonlySet<string> = new Set(['configmaps', 'secrets'])
+
 /** Each owned object is deleted, or edited, after each step. */
 export const manualChanges: Pattern = {
   name: 'manual-changes',
@@ -46,9 +54,11 @@ export const manualChanges: Pattern = {
 function changesOf(edits: readonly Edit[], id: string, object: PlainObject): readonly Change[] {
   const { labels } = object.metadata as { readonly labels?: unknown }
   const own = edits.filter(({ resource }) => id.startsWith(`${resource} `))
+  const hasData = DATA.has(id.split(' ')[0] ?? '') && Object.keys(object.data ?? {}).length > 0
   return [
     { name: 'deletes', act: remove },
     ...(labels === undefined ? [] : [{ name: 'removes a label from', act: removeLabel }]),
+    ...(hasData && own.length === 0 ? [{ name: 'changes a value of', act: changeValue }] : []),
     ...own.map(({ patch }) => ({
       name: `writes ${JSON.stringify(patch)} into`,
       act: (world: World, target: Target) => edit(world, target, patch),
@@ -65,6 +75,17 @@ async function remove(world: World, target: Target): Promise<boolean> {
 async function removeLabel(world: World, target: Target): Promise<boolean> {
   const [label] = Object.keys(read(world, target)?.metadata.labels ?? {})
   return label !== undefined && edit(world, target, { metadata: { labels: { [label]: null } } })
+}
+
+/** The first of its data. */
+async function changeValue(world: World, target: Target): Promise<boolean> {
+  // Of the resources that are edited, both have it.
+  const { data = {}, immutable = false } = (read(world, target) ?? {}) as Partial<DataObject>
+  const [name] = Object.keys(data).toSorted()
+  if (name === undefined || immutable) return false
+  const text = 'changed manually'
+  const value = target.resource === 'secrets' ? Buffer.from(text).toString('base64') : text
+  return edit(world, target, { data: { [name]: value } })
 }
 
 async function edit(world: World, target: Target, patch: PlainObject): Promise<boolean> {

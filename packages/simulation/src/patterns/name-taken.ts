@@ -23,6 +23,11 @@ const VARIANTS: readonly { readonly when: When; readonly owner: ForeignOwner; re
   { when: 'from the start to the end', owner: 'nobody', hasLabels: true },
 ]
 
+/** Beside each object of the operator exists another one with its labels: it does not become the operator's by them. */
+const LOOK_ALIKES = (['nobody', 'someone else'] as const).map(
+  (owner) => ({ when: 'from the start to the end', owner, hasLabels: true }) as const,
+)
+
 /** Each object that the operator creates exists already, or is created concurrently, and has another owner. */
 export const nameTaken: Pattern = {
   name: 'name-taken',
@@ -35,12 +40,21 @@ export const nameTaken: Pattern = {
       const step = baseline.snapshots.findIndex((snapshot) => snapshot.has(id))
       const isDrawn = baseline.chosen.idOf(id) !== id
       const isDeclared = operator.crds.some(({ name }) => id.startsWith(`${name} `))
-      if (step < 0 || isDrawn || isDeclared || isAdopted(operator, id)) return []
+      if (step < 0 || isDeclared || isAdopted(operator, id)) return []
+      const lookAlikes = LOOK_ALIKES.flatMap((variant) => {
+        const taken = lookAlike({ id, object, step, ...variant })
+        return taken === undefined ? [] : [pointOf(context, faultOf(context, taken))]
+      })
+      if (isDrawn) return lookAlikes
       // Objects that a tool outside creates are not observed, and need not be watched afterwards.
       const isRequested = world.log.requests.some((request) => isCreation(request.verb) && objectId(request) === id)
-      return VARIANTS.filter(({ when }) => isRequested || when.startsWith('before') || when.startsWith('from')).map(
-        (variant) => pointOf(context, faultOf(context, { id, object, step, ...variant })),
+      const variants = VARIANTS.filter(
+        ({ when }) => isRequested || when.startsWith('before') || when.startsWith('from'),
       )
+      return [
+        ...variants.map((variant) => pointOf(context, faultOf(context, { id, object, step, ...variant }))),
+        ...lookAlikes,
+      ]
     })
   },
 }
@@ -53,6 +67,17 @@ interface Taken {
   readonly when: When
   readonly owner: ForeignOwner
   readonly hasLabels: boolean
+  /** It has the labels of an object of the operator, and another name. @default false */
+  readonly isLookAlike?: boolean
+}
+
+/** The same under another name, of an object that has labels. */
+function lookAlike(taken: Taken): Taken | undefined {
+  const { name, labels, ...metadata } = taken.object.metadata as { readonly name: string; readonly labels?: object }
+  if (Object.keys(labels ?? {}).length === 0) return undefined
+  const suffix = '-look-alike'
+  const object = { ...taken.object, metadata: { ...metadata, labels, name: `${name}${suffix}` } }
+  return { ...taken, id: `${taken.id}${suffix}`, object, isLookAlike: true }
 }
 
 function faultOf({ operator, scenario }: PatternContext, taken: Taken): Fault {
@@ -62,7 +87,7 @@ function faultOf({ operator, scenario }: PatternContext, taken: Taken): Fault {
   const isToTheEnd = when === 'from the start to the end'
   return {
     label: `${id} exists ${when}, ${kind}`,
-    shape: { coarse: `${resource} ${when}`, fine: id },
+    shape: { coarse: `${resource} ${taken.isLookAlike ? 'with the same labels' : when}`, fine: id },
     mode: 'alone',
     options: {
       comparesTimes: false,

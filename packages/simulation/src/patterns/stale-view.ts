@@ -1,8 +1,9 @@
 /** What the operator sees of one kind is old: it starts again on an old view, or its view stands still. */
+import type { Problem } from '../judge/problem.ts'
 import type { RunControl } from '../run/run-options.ts'
 import { DELIVER, type Disturbance, type SeamEvent } from '../world/disturbance.ts'
 import { describeEvent } from '../world/seam.ts'
-import { type Fault, type Pattern, pointOf } from './pattern.ts'
+import { type Fault, type Pattern, type PatternContext, type Point, pointOf } from './pattern.ts'
 import { eventShape } from './shapes.ts'
 import { StaleReads, viewFillingLists } from './stale-reads.ts'
 
@@ -24,11 +25,10 @@ export const staleView: Pattern = {
     const { world } = await context.undisturbed('alone')
     const seen = world.log.events.filter(({ type }) => type !== 'BOOKMARK')
     const filling = viewFillingLists(world.log.requests)
-    const faults = [
-      ...restartPairs(seen).map((pair) => restartOnThePast(pair, filling)),
-      ...seen.map((event) => frozenAt(event)),
+    return [
+      ...restartPairs(seen).map((pair) => restartPoint(context, pair, filling)),
+      ...seen.map((event) => pointOf(context, frozenAt(event))),
     ]
-    return faults.map((fault) => pointOf(context, fault))
   },
 }
 
@@ -63,6 +63,43 @@ function incarnations(seen: readonly SeamEvent[]): readonly Pair[] {
   })
 }
 
+/**
+ * A restart alone may make something outside unusable, such as a record whose credentials were lost: what is removed by
+ * an operator that starts again on a current view as well is not because of the old one.
+ */
+function restartPoint(context: PatternContext, pair: Pair, filling: ReadonlySet<string>): Point {
+  const fault = restartOnThePast(pair, filling)
+  return {
+    label: fault.label,
+    shape: fault.shape,
+    run: async () => {
+      const outcome = await pointOf(context, fault).run()
+      if (!outcome.problems.some(isRemoval)) return outcome
+      const alone = await pointOf(context, restarted(pair)).run()
+      const usual = new Set(alone.problems.map(({ message }) => message))
+      const problems = outcome.problems.filter((found) => !isRemoval(found) || !usual.has(found.message))
+      return { ...outcome, problems }
+    },
+  }
+}
+
+function isRemoval({ kind }: Problem): boolean {
+  return kind === 'removed-outside'
+}
+
+/** The same restart on a view that is current. */
+function restarted([past, present]: Pair): Fault {
+  return {
+    ...restartOnThePast([past, present], new Set()),
+    disturb: ({ replace }) => ({
+      onEvent: ({ index, instance }) => {
+        if (index === present.index) replace(instance)
+        return DELIVER
+      },
+    }),
+  }
+}
+
 function restartOnThePast([past, present]: Pair, filling: ReadonlySet<string>): Fault {
   const from = eventShape(past)
   const at = eventShape(present)
@@ -70,7 +107,7 @@ function restartOnThePast([past, present]: Pair, filling: ReadonlySet<string>): 
     label: `restarted at event ${present.index} (${describeEvent(present)}) on ${past.resource} as of event ${past.index} (${describeEvent(past)})`,
     shape: { coarse: `restart ${from.coarse} at ${at.coarse}`, fine: `${from.fine} at ${at.fine}` },
     mode: 'alone',
-    options: { extraDeletes: 0 },
+    options: { extraDeletes: 0, extraRemovals: 0 },
     disturb: ({ world, replace, fault }) => {
       const stale = new StaleReads(world, { resource: past.resource, filling, lastsMs: FROZEN_MS, onEffect: fault })
       return {
@@ -92,7 +129,7 @@ function frozenAt(event: SeamEvent): Fault {
     label: `the view of ${event.resource} stands still at event ${event.index} (${describeEvent(event)})`,
     shape: eventShape(event, 'stands still'),
     mode: 'alone',
-    options: { extraDeletes: 0 },
+    options: { extraDeletes: 0, extraRemovals: 0 },
     disturb: (control) => freezeAt(event, control),
   }
 }

@@ -1,5 +1,5 @@
 /** Walks through declared states and compares with going straight to the last one. */
-import { isInvalid, type KubeObject, type ObjectKey } from '@reeve/kube'
+import { isInvalid, isRecord, type KubeObject, type ObjectKey } from '@reeve/kube'
 import { differences } from '../compare/difference.ts'
 import type { Snapshot } from '../compare/snapshot.ts'
 import { explains } from '../judge/explanation.ts'
@@ -72,6 +72,17 @@ export class StateWalker {
     return !isRejected && isExplained ? this.walk([...states, states[0] ?? {}]) : this.walk(states)
   }
 
+  /** The order of the fields of an object means nothing, and must not show in other objects. */
+  async walkInOtherOrder(spec: PlainObject): Promise<PointOutcome> {
+    const one = await this.#goStraight(spec)
+    if (one.isRejected || one.outcome.problems.length > 0) return one.outcome
+    const other = await this.#goStraight(inOtherOrder(spec) as PlainObject)
+    const found = differences(one.baseline.snapshots[0] ?? new Map(), other.baseline.snapshots[0] ?? new Map())
+    if (found.length === 0) return other.outcome
+    const message = 'the same state with its fields in another order leads to other objects: one of the two is wrong'
+    return { ...other.outcome, problems: [problem('state-differs', message)], differences: found }
+  }
+
   /** Whether two states lead to the same objects; `undefined` when one of them cannot be applied. */
   async haveSameEffect(one: PlainObject, other: PlainObject): Promise<boolean | undefined> {
     const [first, second] = [await this.#goStraight(one), await this.#goStraight(other)]
@@ -133,6 +144,16 @@ export class StateWalker {
     const apiVersion = `${crd?.group}/${crd?.storageVersion}`
     return { apiVersion, kind: crd?.kind ?? '', metadata: this.#key, spec }
   }
+}
+
+function inOtherOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOtherOrder)
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([name, item]) => [name, inOtherOrder(item)]),
+  )
 }
 
 /** How a state that cannot be applied is reported. */

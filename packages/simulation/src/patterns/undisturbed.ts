@@ -65,6 +65,6 @@ async function comparedTo(context: PatternContext, other: ScenarioRun, factor: s
       trace: other.world.log.trace.excerpt(),
     }
   }
-  const repeated = repeatedWrites(other.world, baseline, { extraCreates: 0, extraDeletes: 0 })
+  const repeated = repeatedWrites(other.baseline, baseline, { extraCreates: 0, extraDeletes: 0, extraRemovals: 0 })
   return { ...outcome, problems: [...outcome.problems, ...repeated] }
 }

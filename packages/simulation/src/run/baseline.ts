@@ -5,19 +5,36 @@ import { type Problem, problem } from '../judge/problem.ts'
 import type { OperatorUnderTest } from '../operator-under-test.ts'
 import type { World } from '../world/world.ts'
 
+/** What a run changed, how often. */
+export interface Counts {
+  /** Of objects by the operator, by id. */
+  readonly creates: ReadonlyMap<string, number>
+  readonly deletes: ReadonlyMap<string, number>
+  /** Of records outside the cluster. */
+  readonly outsideRemovals: ReadonlyMap<string, number>
+  readonly managedWrites: number
+}
+
+/** Counts what happened in a run so far. */
+export function countsOf({ log, outsideEffects }: World): Counts {
+  return {
+    creates: log.countByObject('create'),
+    deletes: log.countByObject('delete'),
+    outsideRemovals: new Map(outsideEffects.removals),
+    managedWrites: log.managedWrites.length,
+  }
+}
+
 /** The undisturbed run, without its world. */
-export interface Baseline {
+export interface Baseline extends Counts {
   /** One per step, of everything in the cluster and outside, after the state settled. */
   readonly snapshots: readonly Snapshot[]
   /** What the operator wrote, and what users declare. */
   readonly resources: ReadonlySet<string>
   /** How long each step took until nothing was written, in virtual milliseconds. */
   readonly durationsMs: readonly number[]
-  readonly creates: ReadonlyMap<string, number>
-  readonly deletes: ReadonlyMap<string, number>
   /** Creations by users, of what the operator may create as well: in another run it may be the first to do so. */
   readonly userCreates: ReadonlyMap<string, number>
-  readonly managedWrites: number
   /** What is generated anew in every run. */
   readonly chosen: ChosenValues
 }
@@ -44,15 +61,12 @@ export function resourcesOf(world: World, operator: OperatorUnderTest): Readonly
 export function baselineOf(
   world: World,
   operator: OperatorUnderTest,
-  taken: Pick<Baseline, 'snapshots' | 'durationsMs'>,
+  taken: Pick<Baseline, 'snapshots' | 'durationsMs' | keyof Counts>,
 ): Baseline {
   return {
     ...taken,
     resources: resourcesOf(world, operator),
-    creates: world.log.countByObject('create'),
-    deletes: world.log.countByObject('delete'),
     userCreates: world.ledger.createdBy('user'),
-    managedWrites: world.log.managedWrites.length,
     chosen: ChosenValues.none,
   }
 }
@@ -67,13 +81,15 @@ export function inScope(snapshot: Snapshot, resources: ReadonlySet<string>, made
 export interface AllowedRepetitions {
   readonly extraCreates: number
   readonly extraDeletes: number
+  /** The same outside the cluster. */
+  readonly extraRemovals: number
 }
 
 /** Objects that were created or deleted more often than undisturbed, and too many writes in all. */
 export function repeatedWrites(
-  world: World,
+  counts: Counts,
   expected: Baseline,
-  { extraCreates, extraDeletes }: AllowedRepetitions,
+  { extraCreates, extraDeletes, extraRemovals }: AllowedRepetitions,
 ): readonly Problem[] {
   const counted = (counts: ReadonlyMap<string, number>) => {
     const byId = new Map<string, number>()
@@ -84,22 +100,31 @@ export function repeatedWrites(
     return byId
   }
   const userCreates = counted(expected.userCreates)
-  const repeated = (what: 'create' | 'delete', undisturbed: ReadonlyMap<string, number>, extra: number) => {
+  const repeated = (
+    what: 'created' | 'deleted' | 'removed',
+    actual: ReadonlyMap<string, number>,
+    undisturbed: ReadonlyMap<string, number>,
+    extra: number,
+  ) => {
     const usually = counted(undisturbed)
-    return [...counted(world.log.countByObject(what))].flatMap(([id, count]) => {
+    return [...counted(actual)].flatMap(([id, count]) => {
       const usual = usually.get(id) ?? 0
-      const instead = what === 'create' ? (userCreates.get(id) ?? 0) : 0
+      const instead = what === 'created' ? (userCreates.get(id) ?? 0) : 0
       if (count <= usual + instead + extra) return []
-      return [problem('repeated-write', `${what}d ${id} ${count} times, ${usual} times in the undisturbed run`)]
+      const kind = what === 'removed' ? 'removed-outside' : 'repeated-write'
+      return [problem(kind, `${what} ${id} ${count} times, ${usual} times in the undisturbed run`)]
     })
   }
-  const { length } = world.log.managedWrites
-  const isFlood = length > 2 * expected.managedWrites + 20
+  // A duplicate that is made after a fault may be removed; what the undisturbed run has may not.
+  const lasting = new Set(expected.snapshots.flatMap((snapshot) => [...snapshot.keys()]))
+  const removed = [...counts.outsideRemovals].filter(([id]) => lasting.has(id))
+  const isFlood = counts.managedWrites > 2 * expected.managedWrites + 20
   return [
-    ...repeated('create', expected.creates, extraCreates),
-    ...repeated('delete', expected.deletes, extraDeletes),
+    ...repeated('created', counts.creates, expected.creates, extraCreates),
+    ...repeated('deleted', counts.deletes, expected.deletes, extraDeletes),
+    ...repeated('removed', new Map(removed), expected.outsideRemovals, extraRemovals),
     ...(isFlood
-      ? [problem('repeated-write', `${length} writes, ${expected.managedWrites} in the undisturbed run`)]
+      ? [problem('repeated-write', `${counts.managedWrites} writes, ${expected.managedWrites} in the undisturbed run`)]
       : []),
   ]
 }

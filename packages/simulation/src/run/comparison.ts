@@ -34,8 +34,12 @@ export class Comparison {
     this.#stepStarts.push({ name, atMs: this.#world.clock.now() })
   }
 
-  /** What differs now from an earlier or another state. */
-  differencesFrom(expected: Snapshot): readonly Difference[] {
+  /**
+   * What differs now from an earlier or another state.
+   *
+   * @param seenFromMs the time from which others are past or to come
+   */
+  differencesFrom(expected: Snapshot, seenFromMs?: number): readonly Difference[] {
     const { expected: baseline, comparesTimes = true } = this.#options
     const resources = this.#resources()
     const made = new Set([...(baseline?.creates.keys() ?? []), ...this.#world.log.countByObject('create').keys()])
@@ -43,18 +47,18 @@ export class Comparison {
       const scoped = (baseline?.chosen ?? ChosenValues.none).apply(inScope(snapshot, resources, made))
       return comparesTimes ? scoped : withoutTimes(scoped)
     }
-    return differences(compared(expected), compared(this.snapshot()))
+    return differences(compared(expected), compared(this.snapshot(seenFromMs)))
   }
 
   /** The state now. */
-  snapshot(): Snapshot {
-    const { cluster, ledger, outside, outsideWorld, foreign, log, clock, startMs } = this.#world
+  snapshot(seenFromMs = this.#world.clock.now()): Snapshot {
+    const { cluster, ledger, outside, outsideWorld, foreign, log, startMs } = this.#world
     return takeSnapshot({
       cluster,
       ledger,
       worlds: new Set([outside, outsideWorld]),
       operator: this.#operator,
-      scale: { startMs, nowMs: clock.now(), steps: this.#stepStarts },
+      scale: { startMs, nowMs: seenFromMs, steps: this.#stepStarts },
       resources: this.#resources(),
       others: log.countByObject('create').keys(),
       withoutForeign: foreign.without.bind(foreign),

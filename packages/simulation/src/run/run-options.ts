@@ -48,6 +48,11 @@ export interface ScenarioRunOptions {
   readonly extraCreates?: number
   /** The same for deletions: a deletion whose response was lost is sent again. @default 1 */
   readonly extraDeletes?: number
+  /**
+   * Removals of one record outside the cluster beyond those of the undisturbed run. @default any number: what a crash or a
+   * failed call made unusable may be removed and made again
+   */
+  readonly extraRemovals?: number
   /** Whether the number of writes is compared. @default true */
   readonly countsWrites?: boolean
   /** Whether instances may end by themselves, as one that lost its lease does. @default false */

@@ -10,7 +10,7 @@ import type { OperatorUnderTest, Scenario, Step } from '../operator-under-test.t
 import type { Disturbance } from '../world/disturbance.ts'
 import { isBookkeeping } from '../world/request-facts.ts'
 import { createWorld, type World } from '../world/world.ts'
-import { baselineOf, repeatedWrites, VOLATILE } from './baseline.ts'
+import { baselineOf, type Counts, countsOf, repeatedWrites, VOLATILE } from './baseline.ts'
 import { Comparison } from './comparison.ts'
 import { Rest } from './rest.ts'
 import type { RunControl, ScenarioRun, ScenarioRunOptions } from './run-options.ts'
@@ -49,6 +49,8 @@ class Run {
   readonly #snapshots: Snapshot[] = []
   readonly #durationsMs: number[] = []
   readonly #comparison: Comparison
+  /** Of the scenario, without the deletion of everything that may follow. */
+  #counts: Counts | undefined
   #differences: readonly Difference[] = []
   #tookEffect = false
   /** From now on the run is no longer the undisturbed one. */
@@ -75,6 +77,7 @@ class Run {
   async run(): Promise<ScenarioRun> {
     const world = this.#world
     const { expected, replicas = 1, extraCreates = 0, extraDeletes = 1, countsWrites = true } = this.#options
+    const { extraRemovals = Number.POSITIVE_INFINITY } = this.#options
     const disturbance = this.#options.disturb?.(this.#control()) ?? {}
     world.disturb(disturbance)
     world.cluster.api.subscribe(({ resource }) => {
@@ -88,12 +91,16 @@ class Run {
     await this.#play(judge, disturbance)
     this.#problems.push(...judge.foreignChanges())
     if (expected !== undefined && countsWrites)
-      this.#problems.push(...repeatedWrites(world, expected, { extraCreates, extraDeletes }))
+      this.#problems.push(...repeatedWrites(countsOf(world), expected, { extraCreates, extraDeletes, extraRemovals }))
     return {
       problems: this.#problems,
       differences: this.#differences,
       world,
-      baseline: baselineOf(world, this.#operator, { snapshots: this.#snapshots, durationsMs: this.#durationsMs }),
+      baseline: baselineOf(world, this.#operator, {
+        snapshots: this.#snapshots,
+        durationsMs: this.#durationsMs,
+        ...(this.#counts ?? countsOf(world)),
+      }),
       tookEffect: this.#tookEffect,
     }
   }
@@ -104,6 +111,7 @@ class Run {
     judge.beginSteps()
     const steps = this.#options.endsEmpty ? [...this.#scenario.steps, deleteAll] : this.#scenario.steps
     for (const [index, step] of steps.entries()) {
+      if (step === deleteAll) this.#counts = countsOf(this.#world)
       this.#world.record(0, 'step', step.name)
       this.#comparison.beginStep(step.name)
       if (!(await this.#perform(step))) return
@@ -118,7 +126,7 @@ class Run {
       if (this.#options.expected === undefined) this.#problems.push(...judge.leftBehind())
       if (!this.#isRest(step, index)) continue
       if (!(await this.#outlastFault(index))) return
-      const isAtRest = await this.#rest(index, step)
+      const isAtRest = await this.#rest(step)
       if (this.#options.expected === undefined) this.#problems.push(...judge.errors(step))
       if (!isAtRest) return
     }
@@ -279,15 +287,17 @@ class Run {
   }
 
   /** Time without a reason to write: nothing may be written, and nothing may change. */
-  async #rest(index: number, step: Step): Promise<boolean> {
-    const { restMs = EXPLORATION_DEFAULTS.restMs, expected } = this.#options
+  async #rest(step: Step): Promise<boolean> {
+    const { restMs = EXPLORATION_DEFAULTS.restMs } = this.#options
+    // A recorded time that passes during the rest, such as an expiry, is not a change.
+    const beginMs = this.#world.clock.now()
+    const before = this.#comparison.snapshot(beginMs)
     const rest = new Rest(this.#world, restMs)
     const hasPassed = await rest.pass(() => this.#pass(restMs))
     if (!hasPassed) return false
     const found = rest.problems([...(this.#operator.expectedErrors ?? []), ...(step.expectedErrors ?? [])])
     this.#problems.push(...found)
-    const before = (expected?.snapshots ?? this.#snapshots)[index]
-    const changed = before === undefined ? [] : this.#comparison.differencesFrom(before)
+    const changed = this.#comparison.differencesFrom(before, beginMs)
     if (changed.length > 0) {
       this.#differences = changed
       this.#problems.push(problem('activity-at-rest', `the state changed during ${rest.duration} of rest`))

@@ -1,5 +1,6 @@
 /** The seam between an instance of the operator and the world outside the cluster. */
 import type { Disturbance, SeamCall } from './disturbance.ts'
+import type { OutsideEffects } from './outside-effects.ts'
 import { type OutsideCall, OutsideCallError } from './outside-world.ts'
 import type { RunLog } from './run-log.ts'
 import type { TraceKind } from './trace.ts'
@@ -8,6 +9,7 @@ import type { TraceKind } from './trace.ts'
 interface CallContext {
   readonly world: {
     readonly log: RunLog
+    readonly outsideEffects: OutsideEffects
     readonly disturbance: Disturbance
     record(instance: number, kind: TraceKind, text: string): void
   }
@@ -28,7 +30,7 @@ export function outsideCall({ world, instance, killed }: CallContext): OutsideCa
     world.record(instance, 'outside', operation)
     const fate = world.disturbance.onCall?.(call) ?? 'deliver'
     if (fate === 'fail') throw new OutsideCallError(`${operation} failed: injected by the exploration`)
-    const acting = act(killed)
+    const acting = world.outsideEffects.during(() => act(killed))
     world.disturbance.onCalling?.(call)
     // A started call completes, even if nothing waits for it anymore.
     const result = await acting

@@ -13,6 +13,7 @@ import { Instances } from './instances.ts'
 import { type Actor, Ledger } from './ledger.ts'
 import { ObservedDisturbance } from './observed-disturbance.ts'
 import { outsideCall } from './outside-call.ts'
+import { OutsideEffects } from './outside-effects.ts'
 import { OutsideService, outsideClient } from './outside-service.ts'
 import type { OutsideWorld } from './outside-world.ts'
 import { describeRequest } from './request-facts.ts'
@@ -78,6 +79,7 @@ export class World implements SeamContext {
   readonly outside = new OutsideService()
   /** What the operator deals with outside the cluster. */
   readonly outsideWorld: OutsideWorld
+  readonly outsideEffects = new OutsideEffects(() => [this.outside, this.outsideWorld])
   readonly log = new RunLog()
   readonly ledger: Ledger
   readonly user: User

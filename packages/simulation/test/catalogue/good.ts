@@ -5,6 +5,7 @@ import { controllerReference } from '@reeve/runtime/owner-references'
 import type { OperatorUnderTest } from '../../src/index.ts'
 import { byHand } from './by-hand.ts'
 import { createChild, goodReconcile, isCurrent, isOwned, isSame, living, report } from './good-hand.ts'
+import { expiring, generated, recorded } from './good-records.ts'
 import { dataOf, FULL, NoteCrd, Notes } from './notes.ts'
 import { rendered } from './on-the-runtime.ts'
 
@@ -91,4 +92,14 @@ const served: OperatorUnderTest = {
   goal: () => undefined,
 }
 
-export const good: readonly OperatorUnderTest[] = [rendered, handmade, adopter, dated, drawsOnce, served]
+export const good: readonly OperatorUnderTest[] = [
+  rendered,
+  handmade,
+  adopter,
+  dated,
+  drawsOnce,
+  served,
+  recorded,
+  expiring,
+  generated,
+]
