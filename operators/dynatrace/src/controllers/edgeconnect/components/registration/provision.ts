@@ -61,7 +61,10 @@ export function storedClient(edgeConnect: EdgeConnect, view: NamespaceView): Pro
 }
 
 /** The same, read from the server: the cache may not show yet what an earlier reconcile wrote. */
-async function liveClient(edgeConnect: EdgeConnect, context: ProvisionContext): Promise<ProvisionedClient | undefined> {
+export async function liveClient(
+  edgeConnect: EdgeConnect,
+  context: ProvisionContext,
+): Promise<ProvisionedClient | undefined> {
   const { client, view, signal } = context
   const key = { namespace: view.namespace, name: clientSecretName(edgeConnect) }
   try {

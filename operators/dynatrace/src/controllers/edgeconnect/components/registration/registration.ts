@@ -30,10 +30,10 @@ import {
   CLIENT_KEYS,
   deprovision,
   disconnectAutomation,
+  liveClient,
   type ProvisionContext,
   type ProvisionedClient,
   provision,
-  storedClient,
 } from './provision.ts'
 
 /** The reason of the event about an EdgeConnect that stays behind in its tenant. */
@@ -58,12 +58,15 @@ export const registration: EdgeConnectComponent<Registration> = {
     const { primary, signal, use } = context
     await disconnectIfOff(context)
     const platform = use(openPlatform(context))
-    const known = storedClient(primary, viewOf(context))
+    const provisioning = provisionContext(context, platform)
     try {
-      return { platform, client: await provision(primary, provisionContext(context, platform)) }
+      return { platform, client: await provision(primary, provisioning) }
     } catch (error) {
       signal.throwIfAborted()
-      if (known === undefined || !(error instanceof Error) || error instanceof StaleViewError) throw error
+      if (!(error instanceof Error) || error instanceof StaleViewError) throw error
+      // Not from the cache: an old client would replace the current one, whose secret the tenant does not show again.
+      const known = await liveClient(primary, provisioning)
+      if (known === undefined) throw error
       return fallback({ platform, client: known }, error)
     }
   },
