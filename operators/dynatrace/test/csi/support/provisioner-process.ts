@@ -64,7 +64,8 @@ export async function provisionerWorld(tenant: Omit<TenantOptions, 'id'> = {}): 
   const { agentSizeBytes } = tenant
   const simulator = await startTenantSimulator({
     tenants: [{ id: TENANT, ...tenant }],
-    ...(agentSizeBytes !== undefined && { registry: { agentSizeBytes } }),
+    // Images are kept in memory.
+    ...(agentSizeBytes !== undefined && { registry: { agentSizeBytes: Math.min(agentSizeBytes, 1024 ** 2) } }),
   })
   const cluster = await startEmbeddedCluster()
   const kubeconfig = join(folder, 'kubeconfig')
