@@ -18,6 +18,21 @@ describe.skipIf(helmPath === undefined)('troubleshoot (skipped without helm)', (
     expect(report).toMatchObject({ code: 0, passed: true })
   })
 
+  it('passes as the account of the operator, and says what that account may not see', async () => {
+    const env = { KUBECONFIG: await stage.kubeconfigOf('dynatrace-operator') }
+    const report = await stage.troubleshoot(['--pod', 'shop/injected'], env)
+    const notable = report.findings.filter(({ status }) => status === 'error' || status === 'warning')
+    const own = expect.stringContaining('your own kubeconfig')
+    expect(notable).toEqual([
+      { check: 'csi', status: 'warning', message: expect.stringContaining('may not list CSINodes'), remedy: own },
+      { check: 'pod', status: 'warning', message: expect.stringContaining('pods of the namespace shop'), remedy: own },
+    ])
+    expect(report).toMatchObject({ code: 0, passed: true })
+    const passed = report.findings.filter(({ status }) => status === 'ok').map(({ check }) => check)
+    const checks = ['namespace', 'crd', 'clock', 'webhook', 'csi', 'dynakube', 'dynakube.imagepull', 'dynakube.proxy']
+    expect(passed).toEqual(expect.arrayContaining(checks))
+  })
+
   it('prints lines for people, coloured on a terminal only', async () => {
     const env = { KUBECONFIG: stage.kubeconfig }
     const plain = await runCaptured(main, ['troubleshoot', '-n', NAMESPACE], { env })

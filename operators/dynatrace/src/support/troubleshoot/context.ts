@@ -58,8 +58,12 @@ export async function find<T extends KubeObject>(
   }
 }
 
+/** What to do about an object that this account may not read. */
+export const FORBIDDEN_REMEDY =
+  'run troubleshoot with an account that may read it: outside the cluster it uses your own kubeconfig'
+
 /** What to do about an object that could not be read. */
 export function readRemedy(error: unknown): string {
-  if (isForbidden(error)) return 'run troubleshoot with an account that may read it, such as your own kubeconfig'
+  if (isForbidden(error)) return FORBIDDEN_REMEDY
   return 'check that the API server can be reached'
 }

@@ -1,5 +1,5 @@
 /** A cluster with RBAC on which the whole chart is installed, and a client that may do what its operator may. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
@@ -14,9 +14,9 @@ import {
   type UnknownObject,
 } from '@reeve/kube'
 import { allow, validatingWebhook, type WebhookRoute } from '@reeve/runtime'
-import { parse, stringify } from 'yaml'
 import { convertRoute, validatingConfiguration } from '../../../src/index.ts'
 import { renderChart } from '../../support/render-chart.ts'
+import { tokenKubeconfig } from '../../support/token-kubeconfig.ts'
 
 /** Longer than a loaded machine needs. */
 const PATIENCE_MS = 120_000
@@ -95,21 +95,6 @@ async function apply(admin: KubeClient, object: UnknownObject): Promise<void> {
     const { status }: CustomResourceDefinition = await admin.get(CustomResourceDefinitions, { name })
     return status?.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True') ?? false
   })
-}
-
-/** How a pod with this account would reach the cluster that the kubeconfig is for. */
-async function tokenKubeconfig(
-  path: string,
-  admin: KubeClient,
-  { namespace, account }: { readonly namespace: string; readonly account: string },
-): Promise<string> {
-  const { status } = await admin.raw<{ status: { token: string } }>({
-    method: 'POST',
-    path: `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
-    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
-  })
-  const config = parse(await readFile(path, 'utf8')) as { readonly users: readonly { readonly name: string }[] }
-  return stringify({ ...config, users: config.users.map(({ name }) => ({ name, user: { token: status.token } })) })
 }
 
 async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {

@@ -1,5 +1,5 @@
 /** An installation in which nothing is wrong, made by hand: no operator repairs what a test breaks. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCaptured } from '@reeve/cli/testing'
@@ -23,6 +23,8 @@ import { crdManifests, DynaKubes, mutatingConfiguration, validatingConfiguration
 import type { Finding } from '../../../src/support/troubleshoot/finding.ts'
 import { startTenantSimulator, type TenantSimulator } from '../../../src/tenant/simulator/index.ts'
 import { installCsiDriver } from '../../support/install-csi-driver.ts'
+import { renderChart } from '../../support/render-chart.ts'
+import { tokenKubeconfig } from '../../support/token-kubeconfig.ts'
 import { until } from '../../support/until.ts'
 
 /** The operator's namespace. */
@@ -30,6 +32,7 @@ export const NAMESPACE = 'dynatrace'
 /** The tenant, the DynaKube and its token Secret. */
 export const TENANT = 'abc12345'
 const WEBHOOK = 'dynatrace-webhook'
+const ACCESS_KINDS = new Set(['ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding'])
 const VERSION = '1.321.57.20250812-101530'
 const GATEWAY_VERSION = '1.321.42.20250811-083045'
 
@@ -52,6 +55,8 @@ export interface HealthyStage extends AsyncDisposable {
   apply(object: UnknownObject): Promise<void>
   /** Changes the DynaKube; the returned function changes it back. */
   editDynaKube(spec: Partial<DynaKubeSpec>): Promise<() => Promise<void>>
+  /** The kubeconfig of a ServiceAccount of the chart, with the rights that the chart grants it. */
+  kubeconfigOf(account: string): Promise<string>
   /** Runs `troubleshoot --output json`. */
   troubleshoot(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Report>
 }
@@ -155,6 +160,14 @@ export async function setHealthyStage(): Promise<HealthyStage> {
           metadata: { ...before.metadata, resourceVersion: metadata.resourceVersion },
         })
       }
+    },
+    async kubeconfigOf(account) {
+      for (const object of await renderChart(NAMESPACE)) if (ACCESS_KINDS.has(object.kind)) await apply(object)
+      const path = join(folder, account)
+      await writeFile(path, await tokenKubeconfig(kubeconfig, client, { namespace: NAMESPACE, account }), {
+        mode: 0o600,
+      })
+      return path
     },
     async troubleshoot(args = [], env = {}) {
       const words = ['troubleshoot', '-n', NAMESPACE, '--output', 'json', ...args]

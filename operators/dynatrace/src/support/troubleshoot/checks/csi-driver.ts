@@ -3,7 +3,7 @@ import { CsiDrivers, CsiNodes, DaemonSets, isForbidden, Nodes, Pods } from '@ree
 import { needsAppInjection } from '../../../api/dynakube/one-agent-facts.ts'
 import type { DynaKube } from '../../../api/latest.ts'
 import { DRIVER_NAME, DRIVER_OBJECTS } from '../../../csi/names.ts'
-import { bounded, find, readRemedy, reporterOf, type TroubleshootContext } from '../context.ts'
+import { bounded, FORBIDDEN_REMEDY, find, reporterOf, type TroubleshootContext } from '../context.ts'
 import type { CheckReporter } from '../finding.ts'
 
 /** Nodes that are named in one line. */
@@ -19,8 +19,9 @@ export async function checkCsiDriver(context: TroubleshootContext, dynakubes: re
     return
   }
   const { namespace } = context
-  const driver = await orForbidden(find(context, CsiDrivers, { name: DRIVER_NAME }))
-  if (driver === undefined) {
+  const isInstalled = await orForbidden(find(context, CsiDrivers, { name: DRIVER_NAME }).then(Boolean))
+  // An account that may not read it may not list CSINodes either, which is reported below.
+  if (isInstalled === false) {
     reporter.error(`the CSIDriver ${DRIVER_NAME} does not exist`, 'upgrade the chart with csidriver.enabled=true')
   }
   const daemonSet = await find(context, DaemonSets, { namespace, name: DRIVER_OBJECTS })
@@ -52,8 +53,12 @@ async function checkNodes(context: TroubleshootContext, reporter: CheckReporter)
     ofNode.get(node)?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
   const withoutPod = nodes.filter((node) => !ofNode.has(node))
   const unready = nodes.filter((node) => ofNode.has(node) && !isReady(node))
-  const registered = await registeredNodes(context)
-  const unregistered = nodes.filter((node) => isReady(node) && registered !== undefined && !registered.has(node))
+  const registered = await orForbidden(registeredNodes(context))
+  const unregistered = registered === undefined ? [] : nodes.filter((node) => isReady(node) && !registered.has(node))
+  if (registered === undefined) {
+    const message = 'whether the kubelets know the CSI driver is not checked: this account may not list CSINodes'
+    reporter.warning(message, FORBIDDEN_REMEDY)
+  }
   const describe = `kubectl describe pods -n ${namespace} -l internal.oneagent.dynatrace.com/app=csi-driver`
   if (withoutPod.length > 0) {
     const remedy = 'if injected pods run there, extend csidriver.tolerations or csidriver.nodeSelector of the chart'
@@ -77,33 +82,26 @@ async function nodeNames(
   context: TroubleshootContext,
   reporter: CheckReporter,
 ): Promise<readonly string[] | undefined> {
-  try {
-    const { items } = await context.client.listAll(Nodes, { metadataOnly: true, ...bounded(context) })
-    return items.map(({ metadata }) => metadata.name)
-  } catch (error) {
-    if (!isForbidden(error)) throw error
-    reporter.warning('the nodes of the CSI driver are unknown: this account may not list nodes', readRemedy(error))
-    return undefined
+  const list = await orForbidden(context.client.listAll(Nodes, { metadataOnly: true, ...bounded(context) }))
+  if (list === undefined) {
+    reporter.warning('the nodes of the CSI driver are unknown: this account may not list nodes', FORBIDDEN_REMEDY)
   }
+  return list?.items.map(({ metadata }) => metadata.name)
 }
 
-/** The nodes whose kubelet knows the driver; `undefined` if this account may not read that. */
-async function registeredNodes(context: TroubleshootContext): Promise<ReadonlySet<string> | undefined> {
-  try {
-    const { items } = await context.client.listAll(CsiNodes, bounded(context))
-    const found = items.filter(({ spec }) => (spec.drivers ?? []).some(({ name }) => name === DRIVER_NAME))
-    return new Set(found.map(({ metadata }) => metadata.name))
-  } catch (error) {
-    if (isForbidden(error)) return undefined
-    throw error
-  }
+/** The nodes whose kubelet knows the driver. */
+async function registeredNodes(context: TroubleshootContext): Promise<ReadonlySet<string>> {
+  const { items } = await context.client.listAll(CsiNodes, bounded(context))
+  const found = items.filter(({ spec }) => (spec.drivers ?? []).some(({ name }) => name === DRIVER_NAME))
+  return new Set(found.map(({ metadata }) => metadata.name))
 }
 
-async function orForbidden<T>(reading: Promise<T | undefined>): Promise<T | 'unknown' | undefined> {
+/** `undefined` if this account may not read it. */
+async function orForbidden<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
   } catch (error) {
-    if (isForbidden(error)) return 'unknown'
+    if (isForbidden(error)) return undefined
     throw error
   }
 }

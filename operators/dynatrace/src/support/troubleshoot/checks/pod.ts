@@ -1,5 +1,5 @@
 /** Why a pod is injected or not, decided by the code of the webhook. */
-import { Namespaces, Pods } from '@reeve/kube'
+import { isForbidden, Namespaces, Pods } from '@reeve/kube'
 import { IgnoredNamespacePatterns } from '../../../api/ignored-namespaces.ts'
 import type { DynaKube } from '../../../api/latest.ts'
 import { INSTANCE_LABEL, instancesOf } from '../../../controllers/dynakube/components/injection/map-namespaces.ts'
@@ -11,7 +11,7 @@ import { mutatePod } from '../../../webhooks/pods/mutate-pod.ts'
 import { INIT_CONTAINER } from '../../../webhooks/pods/pod-edits.ts'
 import { readPod } from '../../../webhooks/pods/pod-shape.ts'
 import { ensureCopies } from '../../../webhooks/pods/secret-copies.ts'
-import { find, readRemedy, reporterOf, type TroubleshootContext } from '../context.ts'
+import { FORBIDDEN_REMEDY, find, readRemedy, reporterOf, type TroubleshootContext } from '../context.ts'
 import type { CheckReporter } from '../finding.ts'
 
 const TITLES: Readonly<Record<FeatureName, string>> = {
@@ -47,7 +47,13 @@ export async function checkPod(context: TroubleshootContext, dynakubes: readonly
     if (dynakube !== undefined) await explainPod(context, reporter, read.pod, found, dynakube)
   } catch (error) {
     context.signal.throwIfAborted()
-    reporter.failed(`${title} cannot be explained`, error, readRemedy(error))
+    // The account of the operator reads pods of its own namespace only.
+    if (isForbidden(error)) {
+      reporter.warning(
+        `${title} is not explained: this account may not read pods of the namespace ${key.namespace}`,
+        FORBIDDEN_REMEDY,
+      )
+    } else reporter.failed(`${title} cannot be explained`, error, readRemedy(error))
   }
 }
 
