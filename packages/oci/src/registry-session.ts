@@ -56,8 +56,8 @@ export class RegistrySession {
 
   async #open(signal: AbortSignal): Promise<Opened> {
     const { host, plainHttp, executor } = this.#options
-    const origins = registryOrigins(host, plainHttp)
-    for (const [index, origin] of origins.entries()) {
+    let failure: unknown
+    for (const origin of registryOrigins(host, plainHttp)) {
       try {
         const response = await executor.send(
           { name: 'registry ping', url: new URL(`${origin}/v2/`), headers: {} },
@@ -72,9 +72,11 @@ export class RegistrySession {
         return { origin, auth }
       } catch (error) {
         // Only a host that could not be reached this way may be reachable the other way.
-        if (index === origins.length - 1 || !(error instanceof HttpConnectionError)) throw error
+        if (!(error instanceof HttpConnectionError)) throw error
+        // If no way works, the first failure is the one to know: a certificate, not that plain http was cut off.
+        failure ??= error
       }
     }
-    throw new HttpConnectionError(`${host}: the registry cannot be reached`, 'connect')
+    throw failure
   }
 }

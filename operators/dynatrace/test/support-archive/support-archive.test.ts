@@ -1,7 +1,10 @@
 /** The archive of an installation with planted secrets, written by the command. */
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { unpackZip } from '@reeve/archives'
 import { runCaptured } from '@reeve/cli/testing'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
@@ -20,6 +23,7 @@ import { main } from '../../src/cli/main.ts'
 import { crdManifests } from '../../src/index.ts'
 import { until } from '../support/until.ts'
 
+const COMMAND = fileURLToPath(new URL('../../bin/dynatrace-operator.js', import.meta.url))
 const NAMESPACE = 'dynatrace'
 /** None of these may be in an archive: a token of a known form, a password without any form, one in a variable. */
 const PLANTED = [
@@ -193,3 +197,34 @@ it('refuses to write to a terminal, and explains how to get a file', async () =>
   expect([code, stdout]).toEqual([1, ''])
   expect(stderr).toContain('--stdout > archive.zip')
 })
+
+it('writes a valid archive to standard output, and its progress to standard error only', async () => {
+  const env = { PATH: process.env.PATH, KUBECONFIG: kubeconfig }
+  const words = [COMMAND, 'support-archive', '--stdout', '-n', NAMESPACE]
+  const options = { env, encoding: 'buffer', maxBuffer: 64 * 1024 * 1024 } as const
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, words, options)
+  const file = join(folder, 'stdout.zip')
+  await writeFile(file, stdout)
+  await mkdir(join(folder, 'stdout'))
+  await unpackZip(file, join(folder, 'stdout'))
+  const names = entryNames(stdout)
+  expect([names[0], names.at(-1)]).toEqual(['operator-version.txt', 'supportarchive_console.log'])
+  expect(names).toContain('logs/operator-1/main.log')
+  const lines = stderr.toString().trimEnd().split('\n')
+  expect(lines.filter((line) => !line.startsWith('[support-archive]\t'))).toEqual([])
+  // This cluster has no webhook configurations.
+  expect(lines.at(-1)).toBe('[support-archive]\tcomplete but for 2 parts')
+})
+
+/** The names in the central directory, in the order of the archive. */
+function entryNames(zip: Buffer): readonly string[] {
+  const names: string[] = []
+  const end = zip.lastIndexOf('PK\u0005\u0006', undefined, 'latin1')
+  let offset = zip.readUInt32LE(end + 16)
+  while (offset < end && zip.toString('latin1', offset, offset + 4) === 'PK\u0001\u0002') {
+    const [name, extra, comment] = [28, 30, 32].map((at) => zip.readUInt16LE(offset + at)) as [number, number, number]
+    names.push(zip.toString('utf8', offset + 46, offset + 46 + name))
+    offset += 46 + name + extra + comment
+  }
+  return names
+}

@@ -2,10 +2,14 @@
 import { checkClock } from './checks/clock.ts'
 import { checkCsiDriver } from './checks/csi-driver.ts'
 import { checkDynaKube } from './checks/dynakube.ts'
+import { checkNamespaces } from './checks/namespaces.ts'
+import { checkOperator } from './checks/operator.ts'
 import { checkPod } from './checks/pod.ts'
 import { checkNamespace, checkOneAgentApm, findDynaKubes } from './checks/prerequisites.ts'
+import { checkRolledOutPods } from './checks/rolled-out-pods.ts'
 import { checkWebhook } from './checks/webhook.ts'
 import { reporterOf, type TroubleshootContext } from './context.ts'
+import type { CheckName } from './finding.ts'
 
 /**
  * Checks an installation.
@@ -36,18 +40,17 @@ async function runChecks(context: TroubleshootContext): Promise<void> {
   const dynakubes = await findDynaKubes(context)
   if (dynakubes === undefined) return
   await checkClock(context, dynakubes)
+  await isolated(context, 'operator', () => checkOperator(context))
   await isolated(context, 'webhook', () => checkWebhook(context, dynakubes))
   await isolated(context, 'csi', () => checkCsiDriver(context, dynakubes))
+  await isolated(context, 'namespaces', () => checkNamespaces(context, dynakubes))
+  await isolated(context, 'pods', () => checkRolledOutPods(context))
   for (const dynakube of dynakubes) await isolated(context, 'dynakube', () => checkDynaKube(context, dynakube))
   if (context.pod !== undefined) await isolated(context, 'pod', () => checkPod(context, dynakubes))
 }
 
 /** A check that cannot be completed is an error of its own; the next one runs. */
-async function isolated(
-  context: TroubleshootContext,
-  check: 'webhook' | 'csi' | 'dynakube' | 'pod',
-  run: () => Promise<void>,
-): Promise<void> {
+async function isolated(context: TroubleshootContext, check: CheckName, run: () => Promise<void>): Promise<void> {
   try {
     await run()
   } catch (error) {

@@ -189,12 +189,33 @@ async function respond(url: string, review: object, { webhook }: Pick<HealthySta
   return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response }
 }
 
+const deployment = (name: string, labels: Readonly<Record<string, string>>): UnknownObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { namespace: NAMESPACE, name },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'operator:1' }] } },
+  },
+})
+
+/** The Lease of the operator, renewed at this time. Nobody renews it here, so it lasts for long. */
+export const lease = (renewedMs: number): UnknownObject => ({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: { namespace: NAMESPACE, name: 'dynatrace-operator-lock' },
+  spec: {
+    holderIdentity: 'dynatrace-operator-7c9f',
+    leaseDurationSeconds: 3_600,
+    renewTime: new Date(renewedMs).toISOString().replace('Z', '000Z'),
+  },
+})
+
 async function installation(simulator: TenantSimulator): Promise<readonly UnknownObject[]> {
   const { tokens } = simulator.tenant(TENANT)
   const apiToken = tokens.get('apiToken')?.value ?? ''
   const auth = Buffer.from(`${TENANT}:${apiToken}`).toString('base64')
-  const labels = { 'internal.dynatrace.com/app': 'webhook' }
-  const containers = [{ name: 'webhook', image: 'operator:1' }]
   return [
     secret(TENANT, { apiToken, dataIngestToken: tokens.get('dataIngestToken')?.value ?? '' }),
     secret(`${TENANT}-pull-secret`, {
@@ -206,16 +227,15 @@ async function installation(simulator: TenantSimulator): Promise<readonly Unknow
       metadata: { namespace: NAMESPACE, name: 'tenant' },
       data: { certs: simulator.caCertificate },
     },
+    deployment(WEBHOOK, { 'internal.dynatrace.com/app': 'webhook' }),
+    deployment('dynatrace-operator', { name: 'dynatrace-operator' }),
     {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
+      apiVersion: 'v1',
+      kind: 'Service',
       metadata: { namespace: NAMESPACE, name: WEBHOOK },
-      spec: {
-        replicas: 1,
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers } },
-      },
+      spec: { selector: { 'internal.dynatrace.com/app': 'webhook' }, ports: [{ port: 443, targetPort: 8443 }] },
     },
+    lease(Date.now()),
   ]
 }
 
@@ -260,6 +280,8 @@ async function createDynaKube(client: DiscoveringClient, simulator: TenantSimula
 async function untilReady(client: DiscoveringClient): Promise<void> {
   await until('the webhook, the CSI driver and the pod', async () => {
     const { status } = await client.get(Deployments, { namespace: NAMESPACE, name: WEBHOOK })
+    const operator = await client.get(Deployments, { namespace: NAMESPACE, name: 'dynatrace-operator' })
+    if (operator.status?.readyReplicas !== 1) return false
     const driver = await client.get(DaemonSets, { namespace: NAMESPACE, name: 'dynatrace-oneagent-csi-driver' })
     const { status: injected } = await client.get(Pods, { namespace: 'shop', name: 'injected' })
     return status?.readyReplicas === 1 && driver.status?.numberReady === 2 && injected?.phase === 'Running'

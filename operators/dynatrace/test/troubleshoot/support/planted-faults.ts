@@ -6,16 +6,20 @@ import {
   DaemonSets,
   Deployments,
   type KubeObject,
+  Leases,
+  Nodes,
   type ObjectKey,
   Pods,
   type Resource,
   Secrets,
+  Services,
   type UnknownObject,
 } from '@reeve/kube'
-import { DynaKubes } from '../../../src/index.ts'
+import { type DynaKubeSpec, DynaKubes } from '../../../src/index.ts'
 import type { Finding } from '../../../src/support/troubleshoot/finding.ts'
+import { startTenantSimulator } from '../../../src/tenant/simulator/index.ts'
 import { until } from '../../support/until.ts'
-import { type HealthyStage, NAMESPACE, pod, secret, TENANT, webhookObjects } from './healthy-stage.ts'
+import { type HealthyStage, lease, NAMESPACE, pod, secret, TENANT, webhookObjects } from './healthy-stage.ts'
 
 /** A fault. */
 export interface PlantedFault {
@@ -63,6 +67,43 @@ const instead =
     await replace(object)
     return () => replace(before)
   }
+
+/** Scales a Deployment to zero, and back. */
+async function scaled(name: string, { client }: HealthyStage) {
+  const scale = async (replicas: number) => {
+    await client.patch(Deployments, key(name), { type: 'merge', patch: { spec: { replicas } } })
+    await until('the scale', async () => {
+      const { status } = await client.get(Deployments, key(name))
+      return (status?.readyReplicas ?? 0) === replicas
+    })
+  }
+  await scale(0)
+  return () => scale(1)
+}
+
+/** A second DynaKube of the same tenant. */
+async function addDynaKube({ client, simulator }: HealthyStage, spec: Partial<DynaKubeSpec>) {
+  await client.create(DynaKubes, {
+    apiVersion: 'dynatrace.com/v1beta6',
+    kind: 'DynaKube',
+    metadata: { namespace: NAMESPACE, name: 'second' },
+    spec: { apiUrl: simulator.url(TENANT), tokens: TENANT, trustedCAs: 'tenant', ...spec },
+  })
+  return async () => void (await client.delete(DynaKubes, key('second')))
+}
+
+/** A pod that the operator rolled out, and that fails. */
+async function failingAgent({ client, apply }: HealthyStage, reason: string) {
+  const labels = { 'app.kubernetes.io/managed-by': 'dynatrace-operator' }
+  const annotations = { 'simulator.reeve.dev/fail': reason }
+  await apply({ ...pod('agent'), metadata: { namespace: NAMESPACE, name: 'agent', labels, annotations } })
+  await until('the failure', async () => {
+    const { status } = await client.get(Pods, key('agent'))
+    const waiting = status?.containerStatuses?.[0]?.state?.waiting?.reason
+    return waiting !== undefined && waiting !== 'ContainerCreating'
+  })
+  return async () => void (await client.delete(Pods, key('agent'), { gracePeriodSeconds: 0 }))
+}
 
 const crd = (plural: string, kind: string): UnknownObject => ({
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -148,6 +189,49 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     remedy: /kubectl get dynakubes/,
   },
   {
+    name: 'the pod of the operator is not ready',
+    plant: (stage) => scaled('dynatrace-operator', stage),
+    check: 'operator',
+    message: /Deployment dynatrace\/dynatrace-operator has no ready pod: nothing is reconciled/,
+    remedy: /kubectl describe pods -n dynatrace -l name=dynatrace-operator/,
+  },
+  {
+    name: 'the leader of the operator hangs',
+    plant: instead(lease(Date.now() - 24 * 3_600_000)),
+    check: 'operator',
+    message: /leader dynatrace-operator-7c9f renewed the Lease dynatrace\/dynatrace-operator-lock 86\d\d\d s ago/,
+    remedy: /kubectl rollout restart -n dynatrace deploy\/dynatrace-operator/,
+  },
+  {
+    name: 'no replica of the operator has become the leader',
+    plant: without(Leases, key('dynatrace-operator-lock')),
+    check: 'operator',
+    message: /no replica of the operator is the leader/,
+    remedy: /kubectl logs -n dynatrace deploy\/dynatrace-operator/,
+  },
+  {
+    name: 'the Service of the webhook is missing',
+    plant: without(Services, key('dynatrace-webhook')),
+    check: 'webhook',
+    message: /Service dynatrace\/dynatrace-webhook does not exist/,
+    remedy: /install or upgrade the chart/,
+  },
+  {
+    name: 'the Service of the webhook has no endpoints',
+    plant: async ({ client }) => {
+      const select = (version: string | null) =>
+        client.patch(Services, key('dynatrace-webhook'), {
+          type: 'merge',
+          patch: { spec: { selector: { 'app.kubernetes.io/version': version } } },
+        })
+      await select('0.0.9')
+      return async () => void (await select(null))
+    },
+    check: 'webhook',
+    message: /Service dynatrace\/dynatrace-webhook has no endpoints: its selector matches no ready pod/,
+    remedy: /labels of the same release/,
+  },
+  {
     name: 'the webhook is not installed',
     plant: without(Deployments, key('dynatrace-webhook')),
     check: 'webhook',
@@ -156,17 +240,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'the webhook is scaled to zero',
-    plant: async ({ client }) => {
-      const scale = async (replicas: number) => {
-        await client.patch(Deployments, key('dynatrace-webhook'), { type: 'merge', patch: { spec: { replicas } } })
-        await until('the scale', async () => {
-          const { status } = await client.get(Deployments, key('dynatrace-webhook'))
-          return (status?.readyReplicas ?? 0) === replicas
-        })
-      }
-      await scale(0)
-      return () => scale(1)
-    },
+    plant: (stage) => scaled('dynatrace-webhook', stage),
     check: 'webhook',
     message: /is scaled to 0/,
     remedy: /scale it up/,
@@ -252,6 +326,60 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     remedy: /kubectl describe pods -n dynatrace/,
   },
   {
+    name: 'the kubelet of a node does not know the CSI driver',
+    plant: async ({ apply, client }) => {
+      const taints = [{ key: 'test', effect: 'NoSchedule' }]
+      await apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-9' }, spec: { taints } })
+      // Ready, but without the folders of the kubelet, so that it registers nothing.
+      const labels = { 'internal.oneagent.dynatrace.com/app': 'csi-driver' }
+      const spec = { nodeName: 'node-9', containers: [{ name: 'server', image: 'operator:1' }] }
+      await apply({ apiVersion: 'v1', kind: 'Pod', metadata: { ...key('csi-9'), labels }, spec })
+      await until('the pod', async () => (await client.get(Pods, key('csi-9'))).status?.phase === 'Running')
+      return async () => {
+        await client.delete(Pods, key('csi-9'), { gracePeriodSeconds: 0 })
+        await client.delete(Nodes, { name: 'node-9' })
+      }
+    },
+    check: 'csi',
+    message: /kubelet does not know the CSI driver on node-9/,
+    remedy: /csidriver\.kubeletPath/,
+  },
+  {
+    name: 'two DynaKubes select the same namespace',
+    plant: (stage) =>
+      addDynaKube(stage, {
+        metadataEnrichment: { enabled: true, namespaceSelector: { matchLabels: { team: 'shop' } } },
+      }),
+    check: 'namespaces',
+    message: /namespace shop would be injected or enriched by abc12345 and second/,
+    remedy: /refine their namespaceSelectors/,
+  },
+  {
+    name: 'a DynaKube selects no namespace',
+    plant: (stage) =>
+      stage.editDynaKube({
+        oneAgent: { applicationMonitoring: { namespaceSelector: { matchLabels: { team: 'nobody' } } } },
+      }),
+    check: 'namespaces',
+    status: 'warning',
+    message: /DynaKube dynatrace\/abc12345 selects no namespace/,
+    remedy: /check its namespaceSelector, the labels of the namespaces/,
+  },
+  {
+    name: 'an agent crashes in a loop',
+    plant: (stage) => failingAgent(stage, 'CrashLoopBackOff'),
+    check: 'pods',
+    message: /1 pod of the Pod dynatrace\/agent: CrashLoopBackOff, such as agent/,
+    remedy: /kubectl logs -n dynatrace agent -c main --previous/,
+  },
+  {
+    name: 'the image of an agent cannot be pulled by its node',
+    plant: (stage) => failingAgent(stage, 'ImagePullBackOff'),
+    check: 'pods',
+    message: /1 pod of the Pod dynatrace\/agent: (ErrImagePull|ImagePullBackOff)/,
+    remedy: /check the image and its pull secret: kubectl describe pod -n dynatrace agent/,
+  },
+  {
     name: 'the token Secret is missing',
     plant: without(Secrets, key(TENANT)),
     check: 'dynakube',
@@ -302,6 +430,23 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     remedy: /check spec\.apiUrl/,
   },
   {
+    name: 'the API URL does not end in /api',
+    plant: (stage) => stage.editDynaKube({ apiUrl: stage.simulator.url(TENANT).replace(/\/api$/, '') }),
+    check: 'dynakube',
+    message: /the tenant cannot be used: spec\.apiUrl: ".*" is not a valid tenant URL/,
+    remedy: /an apiUrl like https:\/\/.*\/api/,
+  },
+  {
+    name: 'the tenant is in maintenance',
+    plant: async ({ simulator }) => {
+      const rule = simulator.faults.add({ kind: 'status', status: 503 })
+      return () => rule.remove()
+    },
+    check: 'dynakube',
+    message: /the tenant cannot be used: .*503/,
+    remedy: /wait until the tenant, or what is in front of it, works again/,
+  },
+  {
     name: 'the certificate of the tenant is not trusted',
     plant: (stage) => stage.editDynaKube({ trustedCAs: '' }),
     check: 'dynakube',
@@ -328,6 +473,28 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     check: 'dynakube',
     message: /has no key \.dockerconfigjson/,
     remedy: /check the log of the operator/,
+  },
+  {
+    name: 'the pull secret is not a valid docker config',
+    plant: instead(secret(`${TENANT}-pull-secret`, { '.dockerconfigjson': '{"auths":' })),
+    check: 'dynakube',
+    message: /images cannot be pulled: the pull secret dynatrace\/abc12345-pull-secret/,
+    remedy: /delete it: the operator creates it again/,
+  },
+  {
+    name: 'the certificate of the registry is not trusted',
+    plant: async (stage) => {
+      const other = await startTenantSimulator({ tenants: [{ id: TENANT }] })
+      const image = `${other.registry.host}/dynatrace/dynatrace-activegate:1`
+      const undo = await stage.editDynaKube({ activeGate: { capabilities: ['routing'], image } })
+      return async () => {
+        await undo()
+        await other.close()
+      }
+    },
+    check: 'dynakube.imagepull',
+    message: /image of ActiveGate \(custom image\) cannot be pulled: .*certificate/,
+    remedy: /spec\.trustedCAs/,
   },
   {
     name: 'the pull secret has the wrong password',

@@ -7,8 +7,12 @@ import type { Finding, Lookups, Rule } from '../rule.ts'
 const EXAMPLE = 'https://ENVIRONMENTID.live.dynatrace.com/api'
 const PASSWORD = /^[!"#$()*\-./0-9:;<>?@A-Z[\]^_a-z{|}~]*$/
 
+interface UrlRule extends Rule<DynaKube> {
+  readonly check: (dynakube: DynaKube) => string | undefined
+}
+
 /** The URL of the tenant is complete and that of the classic API. */
-export const apiUrlRules: readonly Rule<DynaKube>[] = [
+export const apiUrlRules: readonly UrlRule[] = [
   {
     id: 'DK-URL-MISSING',
     check: ({ spec }) =>
@@ -34,6 +38,11 @@ export const apiUrlRules: readonly Rule<DynaKube>[] = [
         : undefined,
   },
 ]
+
+/** What is wrong with the URL of the tenant, by itself. */
+export function apiUrlProblem(dynakube: DynaKube): string | undefined {
+  return apiUrlRules.map(({ check }) => check(dynakube)).find((problem) => problem !== undefined)
+}
 
 /** The proxy has a URL and a password that ActiveGates can use. */
 export const proxyRule: Rule<DynaKube> = { id: 'DK-PROXY', check: checkProxy }

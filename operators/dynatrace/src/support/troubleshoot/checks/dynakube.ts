@@ -5,6 +5,7 @@ import { hasActiveGate } from '../../../api/dynakube/active-gate-facts.ts'
 import { singlePullSecretName, tokensSecretName } from '../../../api/dynakube/names.ts'
 import { needsOneAgentDaemonSet } from '../../../api/dynakube/one-agent-facts.ts'
 import type { DynaKube } from '../../../api/latest.ts'
+import { apiUrlProblem } from '../../../api/validation/rules/tenant.ts'
 import {
   missingScopes,
   type TokenDemand,
@@ -20,13 +21,21 @@ import type { CheckReporter } from '../finding.ts'
 import { checkImages } from './images.ts'
 import { checkProxy } from './proxy.ts'
 
+const UNAVAILABLE_REMEDY =
+  'wait until the tenant, or what is in front of it, works again; the operator retries by itself and agents keep running'
+
 /** Checks a DynaKube. A step that later ones build on ends the check of this DynaKube. */
 export async function checkDynaKube(context: TroubleshootContext, dynakube: Stored<DynaKube>): Promise<void> {
   const title = `${dynakube.metadata.namespace}/${dynakube.metadata.name}`
   const reporter = reporterOf(context, 'dynakube')
   reporter.start(`checking if the DynaKube ${title} is valid ...`)
   const tokens = await checkTokens(context, reporter, dynakube)
-  if (tokens !== undefined) await checkTenant(context, reporter, dynakube, tokens)
+  const urlProblem = apiUrlProblem(dynakube)
+  // A wrong address rejects every token: that would be misleading.
+  if (urlProblem !== undefined) {
+    const remedy = 'create the DynaKube again with an apiUrl like https://abc12345.live.dynatrace.com/api'
+    reporter.failed('the tenant cannot be used', new Error(urlProblem), remedy)
+  } else if (tokens !== undefined) await checkTenant(context, reporter, dynakube, tokens)
   await checkPullSecret(context, reporter, dynakube)
   reportPhase(reporter, dynakube)
   if (reporter.errors === 0) reporter.ok(`the DynaKube ${title} is valid`)
@@ -70,7 +79,9 @@ async function checkTenant(
     reporter.ok(`the tenant at ${new URL(access.apiUrl).host} responds`)
   } catch (error) {
     signal.throwIfAborted()
-    reporter.failed('the tenant cannot be used', error, remedy)
+    // It responded: the way to it is not the problem.
+    const isDown = isTenantUnavailable(error) && refusalOf(error) !== undefined
+    reporter.failed('the tenant cannot be used', error, isDown ? UNAVAILABLE_REMEDY : remedy)
   }
 }
 
@@ -142,7 +153,8 @@ async function checkPullSecret(
       parseDockerConfig(data[DOCKER_CONFIG_KEY], title)
       reporter.ok(`${title} exists and can be read`)
     } catch (error) {
-      reporter.failed('images cannot be pulled', error, remedy)
+      const renew = 'delete it: the operator creates it again; if not, check its log'
+      reporter.failed('images cannot be pulled', error, isCustom ? remedy : renew)
     }
   }
 }

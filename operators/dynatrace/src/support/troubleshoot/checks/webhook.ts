@@ -4,7 +4,9 @@ import {
   Deployments,
   isForbidden,
   MutatingWebhookConfigurations,
+  Pods,
   Secrets,
+  Services,
   type Stored,
   ValidatingWebhookConfigurations,
   type WebhookClientConfig,
@@ -71,6 +73,28 @@ async function checkDeployment(context: TroubleshootContext, reporter: CheckRepo
   else if (ready === 0) reporter.error(`${name} has no ready pod: pods are not injected`, remedy)
   else if (ready < wanted) reporter.warning(`${name} has ${ready} of ${wanted} pods ready`, remedy)
   else reporter.ok(`all ${ready} pods of the webhook are ready`)
+  if (ready > 0) await checkService(context, reporter)
+}
+
+/** By pods instead of endpoints, which the account of the operator may not read. */
+async function checkService(context: TroubleshootContext, reporter: CheckReporter): Promise<void> {
+  const { client, namespace } = context
+  const title = `the Service ${namespace}/${WEBHOOK_NAME}`
+  const service = await find(context, Services, { namespace, name: WEBHOOK_NAME })
+  if (service === undefined) {
+    reporter.error(`${title} does not exist: the API server cannot call the webhook`, 'install or upgrade the chart')
+    return
+  }
+  const selector = Object.entries(service.spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`)
+  const { items } = await client.listAll(Pods, { namespace, labelSelector: selector.join(','), ...bounded(context) })
+  const isReady = items.some(({ status }) =>
+    status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True'),
+  )
+  if (selector.length > 0 && isReady) reporter.ok(`${title} leads to a ready pod`)
+  else {
+    const remedy = `upgrade the chart, so that Service and Deployment have labels of the same release; compare: kubectl get pods -n ${namespace} --show-labels`
+    reporter.error(`${title} has no endpoints: its selector matches no ready pod`, remedy)
+  }
 }
 
 async function checkCertificate(

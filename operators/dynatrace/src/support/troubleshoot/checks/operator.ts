@@ -1,0 +1,45 @@
+/** The operator: its pod runs, and one replica is the leader and reconciles. */
+import { Deployments, Leases } from '@reeve/kube'
+import { FIELD_MANAGER, LEASE_NAME } from '../../../installed-names.ts'
+import { find, reporterOf, type TroubleshootContext } from '../context.ts'
+
+/** What a Lease lasts if it does not say. */
+const DEFAULT_LEASE_SECONDS = 30
+/** Another replica takes over after one duration; after more of them there is none. */
+const STALE_DURATIONS = 3
+
+/** Checks the operator, unless it runs elsewhere, such as on the machine of a developer. */
+export async function checkOperator(context: TroubleshootContext): Promise<void> {
+  const { namespace, clock } = context
+  const reporter = reporterOf(context, 'operator')
+  reporter.start('checking the operator ...')
+  const title = `the Deployment ${namespace}/${FIELD_MANAGER}`
+  const log = `check its log: kubectl logs -n ${namespace} deploy/${FIELD_MANAGER}`
+  const deployment = await find(context, Deployments, { namespace, name: FIELD_MANAGER })
+  if (deployment === undefined) {
+    reporter.info(`${title} does not exist: whether the operator runs elsewhere is not checked`)
+    return
+  }
+  if ((deployment.status?.readyReplicas ?? 0) === 0) {
+    const remedy = `look at its pods: kubectl describe pods -n ${namespace} -l name=${FIELD_MANAGER}`
+    reporter.error(`${title} has no ready pod: nothing is reconciled`, remedy)
+    return
+  }
+  const lease = await find(context, Leases, { namespace, name: LEASE_NAME })
+  const { renewTime, holderIdentity, leaseDurationSeconds = DEFAULT_LEASE_SECONDS } = lease?.spec ?? {}
+  const renewedMs = Date.parse(renewTime ?? '')
+  if (!holderIdentity || Number.isNaN(renewedMs)) {
+    reporter.error(
+      `no replica of the operator is the leader (Lease ${namespace}/${LEASE_NAME}): nothing is reconciled`,
+      log,
+    )
+    return
+  }
+  const ageSeconds = Math.round((clock.now() - renewedMs) / 1_000)
+  if (ageSeconds > STALE_DURATIONS * leaseDurationSeconds) {
+    reporter.error(
+      `the leader ${holderIdentity} renewed the Lease ${namespace}/${LEASE_NAME} ${ageSeconds} s ago: nothing is reconciled`,
+      `${log}; if it hangs, restart it: kubectl rollout restart -n ${namespace} deploy/${FIELD_MANAGER}`,
+    )
+  } else reporter.ok(`the operator runs, its leader is ${holderIdentity}`)
+}
