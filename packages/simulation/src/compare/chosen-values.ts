@@ -24,14 +24,19 @@ const SEPARATOR = /[^a-zA-Z0-9]/
  */
 export class ChosenValues {
   /** Nothing is drawn. */
-  static readonly none = new ChosenValues([], new Set(), new Set())
+  static readonly none = new ChosenValues([], new Set(), new Map())
 
   readonly #rules: readonly NameRule[]
   /** Names that are the same in every run, although a rule would match. */
   readonly #fixed: ReadonlySet<string>
-  readonly #fields: ReadonlySet<string>
+  /** By object: most have none. */
+  readonly #fields: ReadonlyMap<string, ReadonlySet<string>>
 
-  private constructor(rules: readonly NameRule[], fixed: ReadonlySet<string>, fields: ReadonlySet<string>) {
+  private constructor(
+    rules: readonly NameRule[],
+    fixed: ReadonlySet<string>,
+    fields: ReadonlyMap<string, ReadonlySet<string>>,
+  ) {
     this.#rules = rules
     this.#fixed = fixed
     this.#fields = fields
@@ -46,14 +51,16 @@ export class ChosenValues {
       for (const id of first.keys()) if (second.has(id)) fixed.add(id)
       for (const rule of namesDrawn(first, second)) rules.set(JSON.stringify(rule), rule)
     }
-    const named = new ChosenValues([...rules.values()], fixed, new Set())
-    const fields = new Set<string>()
+    const named = new ChosenValues([...rules.values()], fixed, new Map())
+    const fields = new Map<string, Set<string>>()
     for (const [step, first] of one.entries()) {
       const [left, right] = [named.apply(first), named.apply(other[step] ?? new Map())]
       for (const [id, object] of left) {
         if (!right.has(id)) continue
-        for (const { field, before, after } of changedFields(object, right.get(id)))
-          if (before !== undefined && after !== undefined) fields.add(`${id} ${field}`)
+        const chosen = changedFields(object, right.get(id))
+          .filter(({ before, after }) => before !== undefined && after !== undefined)
+          .map(({ field }) => field)
+        if (chosen.length > 0) fields.set(id, new Set([...(fields.get(id) ?? []), ...chosen]))
       }
     }
     return new ChosenValues([...rules.values()], fixed, fields)
@@ -101,20 +108,23 @@ export class ChosenValues {
 
   #withoutFields(snapshot: Snapshot): Snapshot {
     if (this.#fields.size === 0) return snapshot
-    return new Map([...snapshot].map(([id, object]) => [id, this.#masked(id, object, '') as PlainObject]))
-  }
-
-  #masked(id: string, value: unknown, field: string): unknown {
-    if (this.#fields.has(`${id} ${field}`)) return '<chosen>'
-    if (typeof value !== 'object' || value === null) return value
-    if (Array.isArray(value)) return value.map((item, index) => this.#masked(id, item, `${field}[${index}]`))
-    return Object.fromEntries(
-      Object.entries(value).map(([name, item]) => [
-        name,
-        this.#masked(id, item, field === '' ? name : `${field}.${name}`),
-      ]),
+    return new Map(
+      [...snapshot].map(([id, object]) => {
+        const fields = this.#fields.get(id)
+        return [id, fields === undefined ? object : (masked(fields, object, '') as PlainObject)]
+      }),
     )
   }
+}
+
+/** A value below a field, with what is chosen left out. */
+function masked(chosen: ReadonlySet<string>, value: unknown, field: string): unknown {
+  if (chosen.has(field)) return '<chosen>'
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item, index) => masked(chosen, item, `${field}[${index}]`))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, masked(chosen, item, field === '' ? name : `${field}.${name}`)]),
+  )
 }
 
 /**
