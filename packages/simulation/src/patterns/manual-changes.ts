@@ -28,12 +28,18 @@ export const manualChanges: Pattern = {
     const { operator, scenario } = context
     const { world, baseline } = await context.undisturbed('alone')
     const created = new Set(world.log.countByObject('create').keys())
+    const other = (await context.withOtherSeed()).world.ledger.created
     return baseline.snapshots.flatMap((snapshot, step) => {
       const { name: stepName = '', irreplaceable = [] } = scenario.steps[step] ?? {}
       return [...snapshot]
         .filter(([id]) => created.has(id) && !irreplaceable.includes(id))
         .flatMap(([id, object]) =>
-          changesOf(operator.monkeyEdits ?? [], id, object).map(({ name, act }) =>
+          changesOf(
+            operator.monkeyEdits ?? [],
+            id,
+            object,
+            fixedValue(world.ledger.created.get(id), other.get(id)),
+          ).map(({ name, act }) =>
             pointOf(context, {
               label: `after the step "${stepName}" a user ${name} ${id}`,
               shape: { coarse: `${name} ${id.split(' ')[0]}`, fine: id },
@@ -51,14 +57,21 @@ export const manualChanges: Pattern = {
   },
 }
 
-function changesOf(edits: readonly Edit[], id: string, object: PlainObject): readonly Change[] {
+function changesOf(
+  edits: readonly Edit[],
+  id: string,
+  object: PlainObject,
+  value: string | undefined,
+): readonly Change[] {
   const { labels } = object.metadata as { readonly labels?: unknown }
   const own = edits.filter(({ resource }) => id.startsWith(`${resource} `))
-  const hasData = DATA.has(id.split(' ')[0] ?? '') && Object.keys(object.data ?? {}).length > 0
+  const isEdited = own.length === 0 && value !== undefined && DATA.has(id.split(' ')[0] ?? '')
   return [
     { name: 'deletes', act: remove },
     ...(labels === undefined ? [] : [{ name: 'removes a label from', act: removeLabel }]),
-    ...(hasData && own.length === 0 ? [{ name: 'changes a value of', act: changeValue }] : []),
+    ...(isEdited
+      ? [{ name: 'changes a value of', act: (world: World, target: Target) => changeValue(world, target, value) }]
+      : []),
     ...own.map(({ patch }) => ({
       name: `writes ${JSON.stringify(patch)} into`,
       act: (world: World, target: Target) => edit(world, target, patch),
@@ -77,12 +90,21 @@ async function removeLabel(world: World, target: Target): Promise<boolean> {
   return label !== undefined && edit(world, target, { metadata: { labels: { [label]: null } } })
 }
 
-/** The first of its data. */
-async function changeValue(world: World, target: Target): Promise<boolean> {
-  // Of the resources that are edited, both have it.
+/**
+ * The name of the first value that is the same in two runs with different seeds. One that was drawn is stored nowhere
+ * else, so that nothing can restore it.
+ */
+function fixedValue(one: PlainObject | undefined, other: PlainObject | undefined): string | undefined {
+  // Of the resources that are edited, all have it.
+  const [first, second] = [one, other].map((object) => (object as Partial<DataObject> | undefined)?.data ?? {})
+  return Object.keys(first ?? {})
+    .toSorted()
+    .find((name) => first?.[name] === second?.[name])
+}
+
+async function changeValue(world: World, target: Target, name: string): Promise<boolean> {
   const { data = {}, immutable = false } = (read(world, target) ?? {}) as Partial<DataObject>
-  const [name] = Object.keys(data).toSorted()
-  if (name === undefined || immutable) return false
+  if (data[name] === undefined || immutable) return false
   const text = 'changed manually'
   const value = target.resource === 'secrets' ? Buffer.from(text).toString('base64') : text
   return edit(world, target, { data: { [name]: value } })

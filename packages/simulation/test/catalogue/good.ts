@@ -48,17 +48,27 @@ const dated = byHand('dated', {
   },
 })
 
-/** Draws a password once, and keeps it. */
-const drawsOnce = byHand('draws-once', {
-  reconcile: async (hand) => {
-    const note = living(hand)
-    if (note === undefined) return
-    const child = hand.configMaps.get(hand.name)
-    const password = child?.data?.password ?? crypto.randomUUID()
-    const spec = { ...note.spec, extras: { ...note.spec.extras, password } }
-    await goodReconcile({ ...hand, notes: new Map([[hand.name, { ...note, spec }]]) })
+/** Draws a password once, and keeps it: also one that a user sets. */
+const drawsOnce = byHand(
+  'draws-once',
+  {
+    reconcile: async (hand) => {
+      const note = living(hand)
+      if (note === undefined) return
+      const child = hand.configMaps.get(hand.name)
+      const access = child?.data?.access ?? crypto.randomUUID()
+      const spec = { ...note.spec, extras: { ...note.spec.extras, access } }
+      await goodReconcile({ ...hand, notes: new Map([[hand.name, { ...note, spec }]]) })
+    },
   },
-})
+  {
+    normalise: (_, object) => {
+      const { access, ...data } = (object.data ?? {}) as { readonly access?: string }
+      const isDrawn = access !== undefined && /^[0-9a-f-]{36}$/.test(access)
+      return isDrawn ? { ...object, data: { ...data, access: '<drawn>' } } : object
+    },
+  },
+)
 
 /** Has objects in which the server chooses names, addresses and ports. */
 const served: OperatorUnderTest = {
