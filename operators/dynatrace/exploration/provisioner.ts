@@ -143,6 +143,24 @@ export const exploration: Exploration<NodeWorld> = {
         rest: true,
       },
       {
+        name: 'change the version while the tenant is down',
+        act: async ({ client, world }) => {
+          world.isTenantDown = true
+          await decide(client, dk, { version: versions(world)[1] ?? '' })
+        },
+        goal: 'any',
+        expectedErrors: [/connection refused/],
+      },
+      {
+        name: 'the tenant is back',
+        act: async ({ client, world }) => {
+          world.isTenantDown = false
+          // Ends the back-off: how long it lasts depends on the faults before.
+          const patch = { metadata: { annotations: { retried: 'true' } } }
+          await client.patch(DynaKubes, dk, { type: 'merge', patch })
+        },
+      },
+      {
         name: 'use an image, beside another DynaKube with the version; the pod ends',
         act: async ({ client, world }) => {
           world.mounts.length = 0

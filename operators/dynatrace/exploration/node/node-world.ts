@@ -2,6 +2,7 @@
 import { lstatSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, relative } from 'node:path'
+import { HttpConnectionError, type OutboundRequest, type OutboundResponse } from '@reeve/http'
 import type { Clock } from '@reeve/kube'
 import type { OutsideCall, OutsidePlace, PlainObject } from '@reeve/simulation'
 import { DataPaths } from '../../src/csi/data-paths.ts'
@@ -28,6 +29,8 @@ export class NodeWorld extends TenantWorld {
   readonly paths: DataPaths
   /** Mounts of pods. */
   readonly mounts: Mount[] = []
+  /** Whether the tenant cannot be reached. */
+  isTenantDown = false
   readonly #seams: FileSeam[] = []
   readonly #broken = new Set<string>()
 
@@ -36,6 +39,11 @@ export class NodeWorld extends TenantWorld {
     this.paths = new DataPaths(mkdtempSync(join(tmpdir(), 'explored-node-')))
     filePatch.acquire()
     new DownloadPods(place, this.paths.root, () => this.#check()).follow()
+  }
+
+  override respond(request: OutboundRequest): Promise<OutboundResponse> {
+    if (!this.isTenantDown) return super.respond(request)
+    return Promise.reject(new HttpConnectionError(`${request.url.host}: connection refused`, 'connect'))
   }
 
   /** The way to the disk of one process. */

@@ -36,13 +36,16 @@ it('the provisioner has the agents on disk that DynaKubes need, and none in the 
   const onDisk = baseline.snapshots.map((snapshot) =>
     [...snapshot].flatMap(([id]) => /^outside (?:agent|stray|broken:?) (.*)/.exec(id)?.[1] ?? []),
   )
-  const [older, newer] = ['1.317.71.20250613-141502', '1.321.57.20250812-101530']
+  const [older, middle, newer] = ['1.317.71.20250613-141502', '1.319.68.20250714-093015', '1.321.57.20250812-101530']
   const pulled = encoded(`environment.example.com/dynatrace/dynatrace-codemodules:${newer}`)
   const copied = encoded('registry.example.com/codemodules:1')
   expect(onDisk).toEqual([
     [older],
     // A pod still uses the first one.
     [older, newer],
+    // The tenant cannot be reached, and then it can.
+    [older, newer],
+    [older, middle],
     [newer, pulled],
     // Until there is another one, pods get what there is.
     [newer, pulled],
