@@ -1,8 +1,9 @@
 /** The helm that the Collector operator runs, for a platform. */
-import { access, copyFile, mkdir, rename, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findClientBinary } from '@reeve/client-binaries'
 import { ImageError } from './image-error.ts'
+import { exists } from './locked-package.ts'
 import { architecture, isNative, type Platform } from './platform.ts'
 import { runProcess } from './run-process.ts'
 
@@ -50,11 +51,4 @@ async function crossCompiled(
   await runProcess('go', ['build', ...flags, '-o', partial, `${module}/cmd/helm`], options)
   await rename(partial, file)
   return file
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }

@@ -1,6 +1,6 @@
 /** npm packages in the version that this repository pins, for any platform. */
 import { createHash } from 'node:crypto'
-import { cp, mkdir, readFile, rm } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { extract } from 'tar'
 import { ImageError } from './image-error.ts'
@@ -25,11 +25,30 @@ export async function lockedVersion(repository: string, name: string): Promise<s
   return (await locked(repository, name)).version
 }
 
-/** Downloads a package through npm, verifies it by the hash of the lock file, and returns the folder of its files. */
+/**
+ * Downloads a package through npm, verifies it by the hash of the lock file, and returns the folder of its files.
+ *
+ * *Guarantees*: the folder is complete, also while other builds use the same cache.
+ */
 export async function fetchPackage(name: string, { repository, cache, signal }: PackageSource): Promise<string> {
   const { version, integrity = '' } = await locked(repository, name)
-  const folder = join(cache, `${basename(name)}-${version}`)
-  await fetchVerified(`${name}@${version}`, integrity, folder, signal)
+  const hash = createHash('sha256').update(integrity).digest('hex').slice(0, 12)
+  const folder = join(cache, `${basename(name)}-${version}-${hash}`)
+  if (await exists(folder)) return folder
+  await mkdir(cache, { recursive: true })
+  const work = await mkdtemp(`${folder}.partial-`)
+  try {
+    const archive = await download(`${name}@${version}`, integrity, work, signal)
+    const files = join(work, 'files')
+    await mkdir(files)
+    await extract({ file: archive, cwd: files, strip: 1 })
+    await rename(files, folder).catch(async (error: NodeJS.ErrnoException) => {
+      // Another build was faster: what it unpacked has the same hash.
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+    })
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
   return folder
 }
 
@@ -43,31 +62,25 @@ async function locked(repository: string, name: string): Promise<LockedPackage> 
   return found
 }
 
-async function fetchVerified(spec: string, integrity: string, folder: string, signal?: AbortSignal): Promise<void> {
-  const archive = `${folder}.tgz`
-  if (!(await hasIntegrity(archive, integrity))) {
-    await mkdir(folder, { recursive: true })
-    const packed = await runProcess('npm', ['pack', spec, '--json', '--pack-destination', folder], {
-      ...(signal && { signal }),
-    })
-    // npm prints a list with one entry per package, or an object by package name, depending on its version.
-    const [entry] = Object.values(JSON.parse(packed) as Record<string, { readonly filename: string }>)
-    if (entry === undefined) throw new ImageError(`npm pack ${spec} printed no file`)
-    await cp(join(folder, entry.filename), archive)
-    await rm(folder, { recursive: true })
-    if (!(await hasIntegrity(archive, integrity))) {
-      throw new ImageError(`${spec} does not have the hash of package-lock.json`)
-    }
-  }
-  await rm(folder, { recursive: true, force: true })
-  await mkdir(folder, { recursive: true })
-  await extract({ file: archive, cwd: folder, strip: 1 })
+async function download(spec: string, integrity: string, folder: string, signal?: AbortSignal): Promise<string> {
+  const packed = await runProcess('npm', ['pack', spec, '--json', '--pack-destination', folder], {
+    ...(signal && { signal }),
+  })
+  // npm prints a list with one entry per package, or an object by package name, depending on its version.
+  const [entry] = Object.values(JSON.parse(packed) as Record<string, { readonly filename: string }>)
+  if (entry === undefined) throw new ImageError(`npm pack ${spec} printed no file`)
+  const archive = join(folder, entry.filename)
+  const found = `sha512-${createHash('sha512')
+    .update(await readFile(archive))
+    .digest('base64')}`
+  if (found !== integrity) throw new ImageError(`${spec} does not have the hash of package-lock.json`)
+  return archive
 }
 
-async function hasIntegrity(file: string, integrity: string): Promise<boolean> {
-  const content = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-  return content !== undefined && `sha512-${createHash('sha512').update(content).digest('base64')}` === integrity
+/** Whether there is something at a path. */
+export function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
 }
