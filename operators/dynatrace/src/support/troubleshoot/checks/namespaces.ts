@@ -17,7 +17,6 @@ export async function checkNamespaces(context: TroubleshootContext, dynakubes: r
   reporter.start('checking which namespaces are injected ...')
   try {
     const { items } = await context.client.listAll(Namespaces, { metadataOnly: true, ...bounded(context) })
-    // As if no namespace had a label yet, which may be left from before.
     const namespaces = items.map(({ metadata: { name, labels = {} } }) => ({ name, labels }))
     const instances = [...instancesOf(injecting, namespaces, new IgnoredNamespacePatterns()).values()]
     for (const { metadata } of injecting) {
