@@ -15,6 +15,12 @@ ln -sfn /run "$folder/var/run"
 mount --bind "$folder" "$folder"
 if [ -n "${REEVE_REAL_NODE_LOGS:-}" ]; then mount --bind "$REEVE_REAL_NODE_LOGS" "$REEVE_REAL_NODE_LOGS"; fi
 for name in var run opt; do mount --bind "$folder/$name" "/$name"; done
+# What test runners write beside the packages of the repository is discarded.
+if [ -n "${REEVE_NODE_MODULES:-}" ]; then
+  mkdir -p "$folder/modules" "$folder/modules-work"
+  mount -t overlay -o "lowerdir=$REEVE_NODE_MODULES,upperdir=$folder/modules,workdir=$folder/modules-work" \
+    overlay "$REEVE_NODE_MODULES"
+fi
 mount -o remount,bind,ro /
 
 # The kubelet sets these for the whole machine unless they have the values it wants.

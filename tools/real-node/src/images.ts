@@ -38,7 +38,7 @@ export async function buildImages(options: ImagesOptions): Promise<NodeImages> {
   const platform = PLATFORMS.find(isNative)
   if (platform === undefined) throw new UnsupportedMachineError(`No images for ${process.platform} ${process.arch}.`)
   await mkdir(folder, { recursive: true })
-  onStep?.('building the images pause and shell')
+  onStep?.('building the images of test pods')
   const config = { user: '65535:65535', env: { PATH: '/bin' }, labels: {} }
   const imported = [
     await image(folder, PAUSE_IMAGE, { ...config, entrypoint: ['/pause'] }, (root) =>
@@ -54,7 +54,10 @@ export async function buildImages(options: ImagesOptions): Promise<NodeImages> {
       }
     }),
   ]
-  const pulled: Record<string, string> = {}
+  const server = await image(folder, 'reeve.test/web-server:1', { ...config, entrypoint: ['/server'] }, (root) =>
+    cp(programs.webServer, join(root, 'server')),
+  )
+  const pulled: Record<string, string> = { 'web-server': server.replace(/\.tar$/, '') }
   for (const operator of operators) {
     const name = `${operator}-operator`
     pulled[name] = join(folder, name)

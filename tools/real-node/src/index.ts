@@ -2,5 +2,6 @@
 export * from './defaults.ts'
 export * from './errors.ts'
 export { type EventuallyOptions, eventually } from './eventually.ts'
+export { type LayoutRegistry, startLayoutRegistry } from './layout-registry.ts'
 export { type RunOptions, runProgram } from './run-program.ts'
 export { trustRegistry } from './trust-registry.ts'

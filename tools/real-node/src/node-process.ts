@@ -15,12 +15,16 @@ export interface NodeProcessOptions {
   readonly logFolder: string
 }
 
+const RESTART_DELAY_MS = 1_000
+
 /** One program. The sandbox ends it, if nothing else does. */
 export class NodeProcess {
   readonly name: string
   readonly #options: NodeProcessOptions
   #child: ChildProcess | undefined
   #isWanted = false
+  /** Starts it again when it exits, as the service manager of a node does. @default false */
+  isRestarted = false
 
   constructor(name: string, options: NodeProcessOptions) {
     this.name = name
@@ -47,7 +51,9 @@ export class NodeProcess {
     child.once('error', (error) => console.error(`real node: ${this.name} cannot be started: ${error.message}`))
     child.once('exit', (code, signal) => {
       if (this.#child === child) this.#child = undefined
-      if (this.#isWanted) console.error(`real node: ${this.name} exited with ${signal ?? code}, see ${this.logFile}`)
+      if (!this.#isWanted) return
+      console.error(`real node: ${this.name} exited with ${signal ?? code}, see ${this.logFile}`)
+      if (this.isRestarted) setTimeout(() => this.#isWanted && this.start(), RESTART_DELAY_MS)
     })
   }
 

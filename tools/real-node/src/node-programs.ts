@@ -23,6 +23,8 @@ export interface NodePrograms {
   readonly pause: string
   /** Stands in for an ActiveGate. */
   readonly gateway: string
+  /** Responds with the name of its pod. */
+  readonly webServer: string
 }
 
 export interface NodeProgramsOptions extends GoProgramOptions {
@@ -67,5 +69,6 @@ export async function ensureNodePrograms(options: NodeProgramsOptions = {}): Pro
     }),
     pause: await own('pause'),
     gateway: await own('gateway'),
+    webServer: await own('web-server'),
   }
 }

@@ -57,9 +57,15 @@ async function runVitest(
   { programs, runtime, images, vitestArguments }: InsideSettings,
 ): Promise<number> {
   const vitestFolder = dirname(createRequire(import.meta.url).resolve('vitest/package.json'))
-  const args = [join(vitestFolder, 'vitest.mjs'), 'run', '--project', 'node', '--configLoader', 'native'].concat(
-    vitestArguments,
-  )
+  const args = [
+    join(vitestFolder, 'vitest.mjs'),
+    'run',
+    '--project',
+    'node',
+    '--reporter',
+    'verbose',
+    ...vitestArguments,
+  ]
   const references = Object.keys(images.pulled).map((name) => [name, registry.reference(name)])
   const vitest = spawn(process.execPath, args, {
     cwd: fileURLToPath(new URL('../../..', import.meta.url)),
@@ -73,6 +79,7 @@ async function runVitest(
       REEVE_NODE_BUSYBOX: runtime.busybox,
       REEVE_NODE_GATEWAY: programs.gateway,
       REEVE_NODE_IMAGES: JSON.stringify(Object.fromEntries(references)),
+      REEVE_NODE_LAYOUTS: JSON.stringify(images.pulled),
       REEVE_NODE_PROCESSES: JSON.stringify(node.cluster.processes),
     },
   })

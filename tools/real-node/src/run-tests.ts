@@ -23,7 +23,7 @@ import { runInSandbox } from './sandbox.ts'
 const EXIT_UNAVAILABLE = 69
 const EXIT_BROKEN = 70
 const EXIT_INTERRUPTED = 130
-const OPERATORS = ['dynatrace', 'webapp', 'collector']
+const OPERATORS = ['dynatrace', 'webapp']
 
 const startedAt = Date.now()
 const interrupted = new AbortController()
@@ -61,7 +61,8 @@ async function runTests(vitestArguments: readonly string[]): Promise<number> {
     const images = await buildImages({ programs, runtime, folder, operators: OPERATORS, onStep, signal })
     const settings: InsideSettings = { programs, runtime, images, vitestArguments }
     const inside = fileURLToPath(new URL('./run-inside.ts', import.meta.url))
-    const env = { ...process.env, REEVE_NODE_SETTINGS: JSON.stringify(settings) }
+    const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))
+    const env = { ...process.env, REEVE_NODE_SETTINGS: JSON.stringify(settings), REEVE_NODE_MODULES: modules }
     return await runInSandbox([process.execPath, inside], { env, signal })
   } finally {
     if (!keptImages) await rm(folder, { recursive: true, force: true })

@@ -12,11 +12,19 @@ export function lacksSysResource(status: string): boolean {
   return ((BigInt(`0x${bounding}`) >> SYS_RESOURCE_BIT) & 1n) === 0n
 }
 
-/** A program to be used as runc: removes the capability from the configuration of each container, then runs runc. */
+/**
+ * A program to be used as runc: removes the capability from the configuration of each container, and of each process that
+ * is added to one, then runs runc.
+ */
 export const RUNC_WITHOUT_SYS_RESOURCE = `#!/bin/sh
 for argument; do
-  if [ "\${previous:-}" = --bundle ]; then
-    sed -i 's/"CAP_SYS_RESOURCE",//g; s/,"CAP_SYS_RESOURCE"//g; s/"CAP_SYS_RESOURCE"//g' "$argument/config.json"
+  case \${previous:-} in
+    --bundle) file=$argument/config.json ;;
+    --process) file=$argument ;;
+    *) file= ;;
+  esac
+  if [ -n "$file" ]; then
+    sed -i 's/"CAP_SYS_RESOURCE",//g; s/,"CAP_SYS_RESOURCE"//g; s/"CAP_SYS_RESOURCE"//g' "$file"
   fi
   previous=$argument
 done

@@ -140,6 +140,7 @@ export async function startNode(options: StartNodeOptions): Promise<RealNode> {
   }
   for (const [name, process] of Object.entries(processes)) if (name !== 'containerd') process.start()
   await nodeReady(cluster, Object.values(processes))
+  for (const process of Object.values(processes)) process.isRestarted = true
   return {
     cluster,
     processes,

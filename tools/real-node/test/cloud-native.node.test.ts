@@ -1,20 +1,20 @@
-import { readFile } from 'node:fs/promises'
 import type { TenantSimulator } from '@reeve/dynatrace/tenant/simulator'
-import { eventually, SHELL_IMAGE } from '@reeve/real-node'
+import { eventually } from '@reeve/real-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { APPS, app, deleteApp, INSTALL_PATH, initContainers, mapped, mountsOf, startApp } from './support/apps.ts'
 import {
   deleteDynakube,
   dynakube,
-  dynakubePhase,
+  inOperator,
   installChart,
   NAMESPACE,
   startTenant,
   uninstallChart,
 } from './support/dynatrace.ts'
-import { apply, exec, get, type Json, kubectl, list, podReady } from './support/kubectl.ts'
+import { containerMemory, killedForMemory, print, publishTimes } from './support/figures.ts'
+import { apply, exec, get, type Json, kubectl, podReady } from './support/kubectl.ts'
 
-const APPS = 'apps'
-const INSTALL_PATH = '/opt/dynatrace/oneagent-paas'
+const VOLUMES = 10
 
 let simulator: TenantSimulator
 
@@ -30,29 +30,12 @@ afterAll(async () => {
 })
 
 describe('a DynaKube with cloudNativeFullStack and the CSI driver', () => {
-  beforeAll(() => apply(...dynakube(simulator, 'dk', { oneAgent: { cloudNativeFullStack: {} } })))
+  beforeAll(async () => {
+    const oneAgent = { cloudNativeFullStack: {} }
+    await apply(...dynakube(simulator, 'dk', { metadataEnrichment: { enabled: true }, oneAgent }))
+    await mapped('dk')
+  })
   afterAll(() => deleteDynakube('dk'))
-
-  it('lets troubleshoot find nothing wrong', async () => {
-    const printed = await kubectl(
-      'exec',
-      '-n',
-      NAMESPACE,
-      'deployment/dynatrace-operator',
-      '--',
-      'dynatrace-operator',
-      'troubleshoot',
-    )
-    expect(printed).toContain('dk')
-  })
-
-  it('runs the OneAgent, whose init container writes the metadata of the node', async () => {
-    await dynakubePhase('dk', 'Running')
-    const [agent] = await list('pods', NAMESPACE, '--selector', 'app.kubernetes.io/name=oneagent')
-    const metadata = '/var/lib/dynatrace/enrichment/dt_node_metadata.properties'
-    const printed = await exec(NAMESPACE, agent.metadata.name, '/bin/busybox', 'cat', metadata)
-    expect(printed).toContain('k8s.node.name=node-1')
-  })
 
   it('registers its driver with the kubelet', async () => {
     await eventually('the node has the driver', async () => {
@@ -62,38 +45,49 @@ describe('a DynaKube with cloudNativeFullStack and the CSI driver', () => {
   })
 
   it('mounts code modules into a pod as an overlay and unmounts them with it', async () => {
-    await eventually('the namespace is mapped', async () => {
-      const namespace = await get('namespace', '', APPS)
-      return namespace?.metadata.labels['dynakube.internal.dynatrace.com/instance'] === 'dk'
-    })
-    await apply(app('app'))
-    const pod = await podReady(APPS, 'app')
-    expect(pod.spec.initContainers.map((each: Json) => each.name)).toContain('dynatrace-operator')
+    const pod = await startApp('app')
+    expect(initContainers(pod)).toContain('dynatrace-operator')
     expect(await exec(APPS, 'app', 'ls', `${INSTALL_PATH}/agent/lib64`)).toContain('liboneagentproc.so')
-    const variables = await exec(APPS, 'app', 'env')
-    expect(variables).toContain(`LD_PRELOAD=${INSTALL_PATH}/agent/lib64/liboneagentproc.so`)
+    expect(await exec(APPS, 'app', 'env')).toContain(`LD_PRELOAD=${INSTALL_PATH}/agent/lib64/liboneagentproc.so`)
     expect(await exec(APPS, 'app', 'cat', '/proc/self/mounts')).toMatch(new RegExp(`^overlay ${INSTALL_PATH}`, 'm'))
-    expect(await mountsOf(pod.metadata.uid)).not.toEqual([])
+    const metadata = await exec(APPS, 'app', 'cat', '/var/lib/dynatrace/enrichment/dt_metadata.properties')
+    expect(metadata).toContain('k8s.pod.name=app')
+    expect(await mountsOf(pod)).not.toEqual([])
+    await deleteApp(pod)
+  })
 
-    await kubectl('delete', 'pod', 'app', '--namespace', APPS, '--timeout', '60s')
-    await eventually('its volumes are unmounted', async () => (await mountsOf(pod.metadata.uid)).length === 0)
+  it('starts and removes pods side by side', async () => {
+    const seconds = async (name: string, annotations?: Readonly<Record<string, string>>) => {
+      const startedAt = performance.now()
+      const pod = await startApp(name, annotations)
+      const took = (performance.now() - startedAt) / 1000
+      await deleteApp(pod)
+      return took.toFixed(1)
+    }
+    const withInjection = await seconds('injected')
+    const withoutInjection = await seconds('plain', { 'dynatrace.com/inject': 'false' })
+    const names = Array.from({ length: VOLUMES }, (_, index) => `app-${index}`)
+    const startedAt = performance.now()
+    await apply(...names.map((name) => app(name)))
+    const pods = await Promise.all(names.map((name) => podReady(APPS, name)))
+    const together = ((performance.now() - startedAt) / 1000).toFixed(1)
+    await Promise.all(pods.map(deleteApp))
+    print('seconds from the creation of a pod until it is ready', [
+      { pods: 'one, not injected', seconds: withoutInjection },
+      { pods: 'one, injected', seconds: withInjection },
+      { pods: `${VOLUMES} at once, injected`, seconds: together },
+    ])
+    print('publishing of volumes', [await publishTimes('csi.oneagent.dynatrace.com')])
+  })
+
+  it('lets troubleshoot find nothing wrong', async () => {
+    // It exits with another code than 0 otherwise, with which kubectl fails.
+    expect(await inOperator('troubleshoot')).toContain('dk')
+  })
+
+  it('stays within its memory limits', async () => {
+    print(`memory in ${NAMESPACE}`, await containerMemory(NAMESPACE))
+    expect(await killedForMemory(NAMESPACE)).toEqual([])
+    expect(await killedForMemory(APPS)).toEqual([])
   })
 })
-
-/** A pod of a user. */
-function app(name: string): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: APPS },
-    spec: {
-      containers: [{ name: 'app', image: SHELL_IMAGE, command: ['sleep', '100000'] }],
-      terminationGracePeriodSeconds: 1,
-    },
-  }
-}
-
-/** Mounts of the node with the id of a pod. */
-async function mountsOf(uid: string): Promise<readonly string[]> {
-  return (await readFile('/proc/self/mounts', 'utf8')).split('\n').filter((line) => line.includes(uid))
-}

@@ -35,7 +35,13 @@ export async function addAgentImages(simulator: TenantSimulator, tenantId: strin
     program('agent', ONE_AGENT),
     program('usr/bin/watchdog-healthcheck64', '#!/bin/busybox sh\nexit 0\n'),
   ])
-  add('linux/activegate', '/gateway', [program('gateway', await readFile(process.env.REEVE_NODE_GATEWAY ?? ''))])
+  add('linux/activegate', '/gateway', [
+    ...['opt/', 'opt/dynatrace/', 'opt/dynatrace/gateway/'].map(folder),
+    // Its init container runs bash -c with the path of this script, which converts certificates.
+    program('bin/bash', '#!/bin/busybox sh\nexec "$2"\n'),
+    program('opt/dynatrace/gateway/k8scrt2jks.sh', '#!/bin/busybox sh\nexec /bin/busybox touch ssl/converted\n'),
+    program('gateway', await readFile(process.env.REEVE_NODE_GATEWAY ?? '')),
+  ])
 }
 
 function folder(path: string): LayerFile {

@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { simulatorManifests, startTenantSimulator, type TenantSimulator } from '@reeve/dynatrace/tenant/simulator'
 import { eventually, NODE_IP, trustRegistry } from '@reeve/real-node'
 import { addAgentImages } from './agent-images.ts'
-import { get, helm, type Json, kubectl, list } from './kubectl.ts'
+import { helm, type Json, kubectl, list } from './kubectl.ts'
+import { imageRepository } from './node-images.ts'
 
 const chart = fileURLToPath(new URL('../../../../operators/dynatrace/chart', import.meta.url))
 
@@ -12,7 +13,7 @@ export const NAMESPACE = 'dynatrace'
 const RELEASE = 'dynatrace-operator'
 
 /** The tenant. */
-const TENANT = 'abc12345'
+export const TENANT = 'abc12345'
 
 /** Starts a tenant that pods can reach, whose images the node can pull. */
 export async function startTenant(): Promise<TenantSimulator> {
@@ -26,17 +27,12 @@ export async function startTenant(): Promise<TenantSimulator> {
   return simulator
 }
 
-/** Reference of an image that the node can pull. */
-function imageReference(name: string): string {
-  // Written by run-inside.ts: the shape is known.
-  const references = JSON.parse(process.env.REEVE_NODE_IMAGES ?? '{}') as Readonly<Record<string, string>>
-  return references[name] ?? ''
-}
-
 /** Installs or upgrades the chart, and waits until everything that it contains is ready. */
 export async function installChart(...values: readonly string[]): Promise<void> {
-  const repository = imageReference('dynatrace-operator').replace(/:[^:/]+$/, '')
-  const settings = [`imageRef.repository=${repository}`, ...values].flatMap((value) => ['--set', value])
+  const settings = [`imageRef.repository=${imageRepository('dynatrace-operator')}`, ...values].flatMap((value) => [
+    '--set',
+    value,
+  ])
   await helm('upgrade', '--install', RELEASE, chart, '--namespace', NAMESPACE, '--create-namespace', ...settings)
   await rolledOut('deployment/dynatrace-operator')
   await rolledOut('deployment/dynatrace-webhook')
@@ -83,19 +79,7 @@ export async function deleteDynakube(name: string): Promise<void> {
   })
 }
 
-/** Waits for the phase of a DynaKube, and returns it. *Errors*: with its status. */
-export async function dynakubePhase(name: string, phase: string): Promise<Json> {
-  let last: Json
-  try {
-    return await eventually(
-      `DynaKube ${name} is ${phase}`,
-      async () => {
-        last = await get('dynakube', NAMESPACE, name)
-        return last?.status?.phase === phase && last
-      },
-      { timeoutMs: 240_000 },
-    )
-  } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : error}\n${JSON.stringify(last?.status, undefined, 1)}`)
-  }
+/** Runs a subcommand in the pod of the operator and returns what it prints. */
+export function inOperator(...args: readonly string[]): Promise<string> {
+  return kubectl('exec', '--namespace', NAMESPACE, 'deployment/dynatrace-operator', '--', 'dynatrace-operator', ...args)
 }

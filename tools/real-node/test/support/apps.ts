@@ -1,0 +1,54 @@
+/** Pods of a user, in a namespace that DynaKubes monitor. */
+import { readFile } from 'node:fs/promises'
+import { eventually, SHELL_IMAGE } from '@reeve/real-node'
+import { apply, get, type Json, kubectl, podReady } from './kubectl.ts'
+
+/** The namespace of the pods. */
+export const APPS = 'apps'
+
+/** Where code modules are in a pod. */
+export const INSTALL_PATH = '/opt/dynatrace/oneagent-paas'
+
+/** A pod that sleeps. */
+export function app(name: string, annotations: Readonly<Record<string, string>> = {}): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: APPS, annotations },
+    spec: {
+      containers: [{ name: 'app', image: SHELL_IMAGE, command: ['sleep', '100000'] }],
+      terminationGracePeriodSeconds: 1,
+    },
+  }
+}
+
+/** Creates a pod and waits until it is ready. */
+export async function startApp(name: string, annotations?: Readonly<Record<string, string>>): Promise<Json> {
+  await apply(app(name, annotations))
+  return podReady(APPS, name)
+}
+
+/** Deletes a pod and waits until its volumes are unmounted. */
+export async function deleteApp(pod: Json): Promise<void> {
+  await kubectl('delete', 'pod', pod.metadata.name, '--namespace', APPS, '--timeout', '120s')
+  await eventually('its volumes are unmounted', async () => (await mountsOf(pod)).length === 0)
+}
+
+/** Waits until pods of the namespace are injected for a DynaKube. */
+export async function mapped(dynakube: string): Promise<void> {
+  await eventually(`the namespace is mapped to ${dynakube}`, async () => {
+    const namespace = await get('namespace', '', APPS)
+    return namespace?.metadata.labels['dynakube.internal.dynatrace.com/instance'] === dynakube
+  })
+}
+
+/** Mounts of the node for a pod. */
+export async function mountsOf(pod: Json): Promise<readonly string[]> {
+  const mounts = (await readFile('/proc/self/mounts', 'utf8')).split('\n')
+  return mounts.filter((line) => line.includes(pod.metadata.uid))
+}
+
+/** Names of the init containers of a pod. */
+export function initContainers(pod: Json): readonly string[] {
+  return (pod.spec.initContainers ?? []).map((each: Json) => each.name)
+}
