@@ -112,6 +112,8 @@ export const exploration: Exploration<TenantWorld> = {
     ...dynatraceUnderTest,
     ...walks,
     prepare,
+    // These names are reserved for the operator in monitored namespaces: init containers mount what is there.
+    adopts: ['secrets */dynatrace-bootstrapper-config', 'secrets */dynatrace-bootstrapper-certs'],
     sharedObjects: [{ resource: 'namespaces', fields: ['metadata.labels', 'metadata.annotations'] }],
     leavesBehind: [
       // Signals to the webhook, which is not part of this exploration and would remove it, that the namespace is

@@ -28,6 +28,7 @@ const TENANTS = [
   'tagged',
   'nameless',
   'damaged',
+  'mistyped',
 ] as const
 
 let stage: Stage
@@ -257,6 +258,19 @@ describe('versions', () => {
     expect((await stage.reconcile('tagged')).outcome).toBe('requeue_after')
     expect((await agent('tagged'))?.imageID).toBe(`${image.source}:${image.tag}`)
     expect(await stage.condition('tagged', 'OneAgentVersion')).toMatchObject({ reason: 'VerificationFailed' })
+  })
+
+  it('in the spec that cannot be parsed are reported until they are removed', async () => {
+    await stage.create('mistyped', hosts)
+    await settled('mistyped')
+    const declare = async (version: string | null) => {
+      const patch = { spec: { oneAgent: { hostMonitoring: { version } } } }
+      await stage.client.patch(DynaKubes, { namespace: NAMESPACE, name: 'mistyped' }, { type: 'merge', patch })
+      await stage.reconcile('mistyped')
+      return stage.condition('mistyped', 'OneAgentVersion')
+    }
+    expect(await declare('nonsense')).toMatchObject({ message: expect.stringContaining('"nonsense" cannot be parsed') })
+    expect(await declare(null)).toMatchObject({ status: 'True', reason: 'Verified' })
   })
 
   it('in the status that cannot be parsed are replaced immediately', async () => {

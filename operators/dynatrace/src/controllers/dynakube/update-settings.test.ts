@@ -148,6 +148,8 @@ describe('replicas', () => {
     const scaled = { facts: { collectorReplicas: 4 } }
     expect(replicasOf('dk-otel-collector', spec)).toBe(1)
     expect(replicasOf('dk-otel-collector', spec, scaled)).toBe(4)
+    // From a user who had set replicas: 0, and removed it.
+    expect(replicasOf('dk-otel-collector', spec, { facts: { collectorReplicas: 0 } })).toBe(1)
     const env = workloads(spec, scaled).get('dk-otel-collector')?.spec?.template?.spec?.containers[0]?.env
     expect(env).toContainEqual({ name: 'SHARDS', value: '4' })
     const fixed = { ...spec, templates: { otelCollector: { imageRef: image('otelc'), replicas: 2 } } }

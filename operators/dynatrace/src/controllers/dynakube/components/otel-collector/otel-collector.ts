@@ -94,9 +94,9 @@ export const otelCollector: DynaKubeComponent<CollectorFacts> = {
 
 const templateOf = ({ spec }: DynaKube) => spec.templates?.otelCollector
 
-/** Replicas that an autoscaler has set stay. */
+/** Replicas that an autoscaler has set stay. None are not of its making: autoscalers leave at least one. */
 const replicasOf = (dynakube: DynaKube, { collectorReplicas }: CollectorFacts): number =>
-  templateOf(dynakube)?.replicas ?? collectorReplicas ?? 1
+  templateOf(dynakube)?.replicas ?? (collectorReplicas || 1)
 
 function renderStatefulSet(
   input: RenderInput,

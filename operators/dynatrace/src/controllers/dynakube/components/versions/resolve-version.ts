@@ -126,6 +126,8 @@ function isDue({ reporter, dependencies, clock }: DynaKubeContext, target: Targe
   if (source === 'custom-image' && !isImage(stored.imageID, target.customImage(dynakube, hasCsiDriver))) return true
   if (source === 'custom-version' && stored.version !== customVersion(dynakube)) return true
   if (isDamaged(target, stored)) return true
+  // What failed may have been a version in the spec that was corrected since; the stored one is as it was before.
+  if (reporter.condition(target.condition)?.reason === REASONS.failed) return true
   return isApiRequestAllowed(dynakube, stored.lastProbeTimestamp, clock.now())
 }
 
@@ -188,7 +190,7 @@ function isDowngrade(reporter: DynaKubeReporter, target: Target, found: string):
   const isComparable = source === 'tenant-registry' || source === 'public-registry'
   if (!imageID || !isComparable) return false
   const [before, after] = [parseAgentVersion(version), parseAgentVersion(found)]
-  if (after === undefined) throw unverified(reporter, target, `version "${found}" of the tenant cannot be parsed`)
+  if (after === undefined) throw unverified(reporter, target, `version "${found}" cannot be parsed`)
   // A version that cannot be parsed runs nowhere: there is nothing to downgrade.
   if (before === undefined || compareAgentVersions(after, before) >= 0) return false
   const message = `Version ${found} is older than ${version}, which stays; agents are not downgraded`
