@@ -140,7 +140,6 @@ export const exploration: Exploration<NodeWorld> = {
           await decide(client, dk, { version: versions(world)[1] ?? '' })
           await decide(client, dk, { version: versions(world)[2] ?? '' })
         },
-        rest: true,
       },
       {
         name: 'change the version while the tenant is down',
