@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs'
 import type { TenantSimulator } from '@reeve/dynatrace/tenant/simulator'
 import { eventually } from '@reeve/real-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -5,6 +6,7 @@ import { APPS, app, deleteApp, INSTALL_PATH, initContainers, mapped, mountsOf, s
 import {
   deleteDynakube,
   dynakube,
+  dynakubePhase,
   inOperator,
   installChart,
   NAMESPACE,
@@ -12,9 +14,12 @@ import {
   uninstallChart,
 } from './support/dynatrace.ts'
 import { containerMemory, killedForMemory, print, publishTimes } from './support/figures.ts'
-import { apply, exec, get, type Json, kubectl, podReady } from './support/kubectl.ts'
+import { apply, exec, get, type Json, kubectl, list, podReady } from './support/kubectl.ts'
 
 const VOLUMES = 10
+
+/** Where the driver keeps what agents write. */
+const DATA = '/var/lib/kubelet/plugins/csi.oneagent.dynatrace.com/data'
 
 let simulator: TenantSimulator
 
@@ -32,7 +37,8 @@ afterAll(async () => {
 describe('a DynaKube with cloudNativeFullStack and the CSI driver', () => {
   beforeAll(async () => {
     const oneAgent = { cloudNativeFullStack: {} }
-    await apply(...dynakube(simulator, 'dk', { metadataEnrichment: { enabled: true }, oneAgent }))
+    const activeGate = { capabilities: ['routing', 'kubernetes-monitoring'] }
+    await apply(...dynakube(simulator, 'dk', { metadataEnrichment: { enabled: true }, oneAgent, activeGate }))
     await mapped('dk')
   })
   afterAll(() => deleteDynakube('dk'))
@@ -80,9 +86,26 @@ describe('a DynaKube with cloudNativeFullStack and the CSI driver', () => {
     print('publishing of volumes', [await publishTimes('csi.oneagent.dynatrace.com')])
   })
 
+  it('runs OneAgent and ActiveGate until the DynaKube is Running', async () => {
+    await dynakubePhase('dk', 'Running')
+    const [agent] = await list('pods', NAMESPACE, '--selector', 'app.kubernetes.io/name=oneagent')
+    const metadata = '/var/lib/dynatrace/enrichment/dt_node_metadata.properties'
+    expect(await exec(NAMESPACE, agent.metadata.name, '/bin/busybox', 'cat', metadata)).toContain(
+      'k8s.node.name=node-1',
+    )
+    const written = globSync('**/environment', { cwd: DATA })
+    expect(written).toEqual(['_dynakubes/dk/osagent/environment'])
+  })
+
   it('lets troubleshoot find nothing wrong', async () => {
-    // It exits with another code than 0 otherwise, with which kubectl fails.
-    expect(await inOperator('troubleshoot')).toContain('dk')
+    expect(await inOperator('troubleshoot')).not.toContain('✗')
+  })
+
+  it('collects the logs of real pods into a support archive', async () => {
+    const archive = await inOperator('support-archive', '--stdout')
+    // Names are readable in the directory at its end.
+    for (const pod of await list('pods', NAMESPACE)) expect(archive).toContain(`logs/${pod.metadata.name}/`)
+    expect(archive).toContain('troubleshoot.txt')
   })
 
   it('stays within its memory limits', async () => {

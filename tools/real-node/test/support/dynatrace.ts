@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { simulatorManifests, startTenantSimulator, type TenantSimulator } from '@reeve/dynatrace/tenant/simulator'
 import { eventually, NODE_IP, trustRegistry } from '@reeve/real-node'
 import { addAgentImages } from './agent-images.ts'
-import { helm, type Json, kubectl, list } from './kubectl.ts'
+import { get, helm, type Json, kubectl, list } from './kubectl.ts'
 import { imageRepository } from './node-images.ts'
 
 const chart = fileURLToPath(new URL('../../../../operators/dynatrace/chart', import.meta.url))
@@ -77,6 +77,23 @@ export async function deleteDynakube(name: string): Promise<void> {
     const pods = await list('pods', NAMESPACE, '--selector', `app.kubernetes.io/created-by=${name}`)
     return pods.length === 0
   })
+}
+
+/** Waits for the phase of a DynaKube, and returns it. *Errors*: with its status. */
+export async function dynakubePhase(name: string, phase: string): Promise<Json> {
+  let last: Json
+  try {
+    return await eventually(
+      `DynaKube ${name} is ${phase}`,
+      async () => {
+        last = await get('dynakube', NAMESPACE, name)
+        return last?.status?.phase === phase && last
+      },
+      { timeoutMs: 240_000 },
+    )
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : error}\n${JSON.stringify(last?.status, undefined, 1)}`)
+  }
 }
 
 /** Runs a subcommand in the pod of the operator and returns what it prints. */
