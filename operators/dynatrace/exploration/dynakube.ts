@@ -115,6 +115,8 @@ export const exploration: Exploration<TenantWorld> = {
     // These names are reserved for the operator in monitored namespaces: init containers mount what is there.
     adopts: ['secrets */dynatrace-bootstrapper-config', 'secrets */dynatrace-bootstrapper-certs'],
     sharedObjects: [{ resource: 'namespaces', fields: ['metadata.labels', 'metadata.annotations'] }],
+    // Tokens that are made once: a user may set another one. Here they are alike in every run.
+    keepsValues: ['extensions', 'kspm'].map((feature) => `secrets dynatrace/*-${feature}-token`),
     leavesBehind: [
       // Signals to the webhook, which is not part of this exploration and would remove it, that the namespace is
       // mapped.

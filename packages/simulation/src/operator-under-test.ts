@@ -94,6 +94,11 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
    */
   readonly monkeyEdits?: readonly Edit[]
   /**
+   * ConfigMaps and Secrets whose values users may replace, such as `secrets default/shop-token`: the operator makes a value once
+   * and keeps what it finds. @default none, apart from values that are drawn
+   */
+  readonly keepsValues?: readonly string[]
+  /**
    * Changes that someone else makes, as merge patches. In an owned object: to fields that the operator does not manage
    * and must keep. In a declared object: to its `spec`, reverted a moment later.
    */

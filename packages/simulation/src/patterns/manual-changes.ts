@@ -1,5 +1,6 @@
 /** A user deletes or edits what the operator owns. */
-import type { Edit, PlainObject } from '../operator-under-test.ts'
+import type { OperatorUnderTest, PlainObject } from '../operator-under-test.ts'
+import { matchesId } from '../world/request-facts.ts'
 import { deleteAsSomebody, patchAsSomebody, read, type Target, targetOf } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
 import { type Pattern, pointOf } from './pattern.ts'
@@ -34,23 +35,19 @@ export const manualChanges: Pattern = {
       return [...snapshot]
         .filter(([id]) => created.has(id) && !irreplaceable.includes(id))
         .flatMap(([id, object]) =>
-          changesOf(
-            operator.monkeyEdits ?? [],
-            id,
-            object,
-            fixedValue(world.ledger.created.get(id), other.get(id)),
-          ).map(({ name, act }) =>
-            pointOf(context, {
-              label: `after the step "${stepName}" a user ${name} ${id}`,
-              shape: { coarse: `${name} ${id.split(' ')[0]}`, fine: id },
-              mode: 'alone',
-              options: { extraCreates: 1, comparesTimes: false },
-              disturb: ({ world: disturbed, fault }) => ({
-                onStepEnd: async (ended) => {
-                  if (ended === step && (await act(disturbed, targetOf(id)))) fault(`a user ${name} ${id}`)
-                },
+          changesOf(operator, id, object, fixedValue(world.ledger.created.get(id), other.get(id))).map(
+            ({ name, act }) =>
+              pointOf(context, {
+                label: `after the step "${stepName}" a user ${name} ${id}`,
+                shape: { coarse: `${name} ${id.split(' ')[0]}`, fine: id },
+                mode: 'alone',
+                options: { extraCreates: 1, comparesTimes: false },
+                disturb: ({ world: disturbed, fault }) => ({
+                  onStepEnd: async (ended) => {
+                    if (ended === step && (await act(disturbed, targetOf(id)))) fault(`a user ${name} ${id}`)
+                  },
+                }),
               }),
-            }),
           ),
         )
     })
@@ -58,14 +55,15 @@ export const manualChanges: Pattern = {
 }
 
 function changesOf(
-  edits: readonly Edit[],
+  { monkeyEdits = [], keepsValues = [] }: OperatorUnderTest,
   id: string,
   object: PlainObject,
   value: string | undefined,
 ): readonly Change[] {
   const { labels } = object.metadata as { readonly labels?: unknown }
-  const own = edits.filter(({ resource }) => id.startsWith(`${resource} `))
-  const isEdited = own.length === 0 && value !== undefined && DATA.has(id.split(' ')[0] ?? '')
+  const own = monkeyEdits.filter(({ resource }) => id.startsWith(`${resource} `))
+  const isKept = keepsValues.some((pattern) => matchesId(pattern, id))
+  const isEdited = own.length === 0 && !isKept && value !== undefined && DATA.has(id.split(' ')[0] ?? '')
   return [
     { name: 'deletes', act: remove },
     ...(labels === undefined ? [] : [{ name: 'removes a label from', act: removeLabel }]),
