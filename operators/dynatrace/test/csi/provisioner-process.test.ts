@@ -1,5 +1,5 @@
 /** `csi-provisioner` as a process beside a cluster and a tenant. */
-import { readdir, readlink } from 'node:fs/promises'
+import { mkdir, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { DynaKubes } from '../../src/api/latest.ts'
@@ -39,4 +39,14 @@ it('follows the DynaKubes of its namespace, and reports health and metrics, unti
   // Neither tokens nor the password of anything reach the log.
   const token = world.simulator.tenant(TENANT).tokens.get('apiToken')?.value ?? ''
   expect(provisioner.log()).not.toContain(token.split('.').at(-1))
+})
+
+it('deletes at its start what DynaKubes left that were deleted while it did not run', async () => {
+  const dataRoot = join(world.folder, 'left')
+  await mkdir(join(dataRoot, 'codemodules/1.0.0.0-1/agent'), { recursive: true })
+  await mkdir(join(dataRoot, '_dynakubes/deleted'), { recursive: true })
+  const provisioner = world.start({ dataRoot })
+  const entries = async (name: string) => (await readdir(join(dataRoot, name))).length
+  await until('the clean-up', async () => (await entries('codemodules')) + (await entries('_dynakubes')) === 0)
+  expect(await provisioner.stop()).toBe(0)
 })

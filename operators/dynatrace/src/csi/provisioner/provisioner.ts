@@ -65,8 +65,23 @@ export function createProvisioner(options: ProvisionerOptions): Provisioner {
     ],
   })
   const { manager, cache, controllers } = operator.create({ ...frame, ...(registry && { metrics: registry }) })
-  return { manager, cache, dynakubes: controllers[0] }
+  const [dynakubes] = controllers
+  manager.add({
+    name: 'clean-up of a node without DynaKubes',
+    needsLeadership: false,
+    run: async (signal) => {
+      await cache.waitForSync(signal)
+      if (cache.list(DynaKubes, { namespace }).length === 0) dynakubes.enqueue({ namespace, name: DELETED_MEANWHILE })
+    },
+  })
+  return { manager, cache, dynakubes }
 }
+
+/**
+ * Stands for DynaKubes that were deleted while the provisioner did not run: no event tells about them, and their agents
+ * would stay on the node until there is another DynaKube. Not a valid name, so that none has it.
+ */
+const DELETED_MEANWHILE = '-'
 
 const codeModulesChanged: Predicate<DynaKube> = (change) =>
   change.type !== 'modified' ||
