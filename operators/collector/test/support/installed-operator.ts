@@ -55,7 +55,8 @@ export async function startInstalled(
     charts: new ChartStore(join(folder, 'charts'), { env: {} }),
     settings: parseSettings(settings),
     operatorNamespace: namespace,
-    adminNamespaces: argument('--admin-namespaces').split(','),
+    // As the operator reads its own namespace from the pod.
+    adminNamespaces: (argument('--admin-namespaces') || namespace).split(','),
     leaderElection: { lease: { namespace, name: 'collector-operator' }, identity: 'installed' },
     webhook: {
       address: { host: '127.0.0.1', port: 0 },
