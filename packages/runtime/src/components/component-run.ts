@@ -10,7 +10,6 @@ import type { LiveView } from '../engine/live-view.ts'
 import { planPruning } from '../engine/plan.ts'
 import { requireLive } from '../engine/require-live.ts'
 import { writeStatus } from '../engine/write-status.ts'
-import type { YoungOwners } from '../engine/young-owners.ts'
 import { interceptClient } from '../lifecycle/intercept-client.ts'
 import { type ApplyContext, applyObjects } from './apply-component.ts'
 import type {
@@ -37,7 +36,6 @@ export type RunParts<Primary extends Reportable, Dependencies> = Omit<
   readonly components: readonly AnyComponent<Primary, Dependencies>[]
   readonly dependencies: Dependencies
   readonly owned: readonly Resource[]
-  readonly youngOwners: YoungOwners
   readonly onDemand: OnDemandView | undefined
   readonly decorate: ((desired: DesiredObject, primary: Stored<Primary>) => DesiredObject) | undefined
 }
@@ -273,10 +271,10 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
   }
 
   async #apply(desired: readonly DesiredObject[]) {
-    const { client, signal, clock } = this.#request
-    const { onDemand, ownerResource, youngOwners, decorate: _, ...parts } = this.#parts
+    const { client, signal } = this.#request
+    const { onDemand, ownerResource, decorate: _, ...parts } = this.#parts
     // One check of the owner per reconcile is enough: the next reconcile notices a later deletion.
-    const isChecked = this.#changes.some(isCreation) || youngOwners.isTrusted(this.#owner, clock.now())
+    const isChecked = this.#changes.some(({ type }) => type === 'created')
     const applied = await applyObjects(desired, {
       ...parts,
       client,
@@ -285,7 +283,6 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
       view: this.#view,
       signal,
     })
-    if (applied.changes.some(isCreation)) youngOwners.remember(this.#owner)
     onDemand?.record(applied.changes)
     return applied
   }
@@ -339,8 +336,6 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     return new Set(names)
   }
 }
-
-const isCreation = ({ type }: Change): boolean => type === 'created'
 
 function impersonating(client: KubeClient, impersonate: Impersonation): ImpersonatingClient {
   return interceptClient(client, { around: (_call, options, send) => send({ ...options, impersonate }) })

@@ -16,7 +16,6 @@ import type { OwnedElsewhere } from '../engine/ownership.ts'
 import { planRelease } from '../engine/plan.ts'
 import { StatusConditions } from '../engine/status-conditions.ts'
 import { writeStatus } from '../engine/write-status.ts'
-import { YoungOwners } from '../engine/young-owners.ts'
 import type { Occurrence } from '../events/event-series.ts'
 import { addFinalizer, hasFinalizer, removeFinalizer, stillExists } from '../finalizers/finalizer.ts'
 import type { AnyComponent, AnyOutcome, Reportable } from './component.ts'
@@ -134,11 +133,7 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
   /** Undefined only where components expect nothing else. */
   readonly #dependencies: Dependencies
   readonly #components: readonly AnyComponent<Primary, Dependencies>[]
-  readonly #memory = {
-    trees: new FieldTreePool(),
-    accepted: new AcceptedDifferences(),
-    youngOwners: new YoungOwners(),
-  }
+  readonly #memory = { trees: new FieldTreePool(), accepted: new AcceptedDifferences() }
   readonly #onDemand: OnDemandReader<Primary> | undefined
   readonly #conditions: StatusConditions<Primary>
 
