@@ -138,6 +138,8 @@ export const exploration: Exploration<EdgeConnectWorld> = {
     world: (place) => new EdgeConnectWorld(place, NAMESPACE),
     prepare,
     ...walks,
+    // The tenant shows the credentials of a client once: what is in its Secret is all that the operator knows.
+    keepsValues: [`secrets ${NAMESPACE}/*-client`],
     monkeyEdits: [
       { resource: 'deployments.apps', patch: { spec: { template: { spec: { terminationGracePeriodSeconds: 1 } } } } },
     ],

@@ -1,6 +1,8 @@
 /** The EdgeConnect in the tenant, which the operator makes and keeps in step. */
 import { isNotFound, type KubeClient, Secrets } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
+import { StaleViewError } from '@reeve/runtime/engine'
+import { controllerOf } from '@reeve/runtime/owner-references'
 import {
   clientSecretName,
   hasKubernetesAutomation,
@@ -86,7 +88,7 @@ function clientIn(data: SecretData = {}): ProvisionedClient | undefined {
  *
  * The tenant shows the secret of a client once, on creation. If it is lost, the EdgeConnect is created again.
  *
- * *Errors*: {@link ForeignEdgeConnectError}, errors of the platform.
+ * *Errors*: {@link ForeignEdgeConnectError}, `StaleViewError`, errors of the platform.
  */
 export async function provision(edgeConnect: EdgeConnect, context: ProvisionContext): Promise<ProvisionedClient> {
   const { platform, view, requireLive, signal } = context
@@ -102,6 +104,7 @@ export async function provision(edgeConnect: EdgeConnect, context: ProvisionCont
     }
   }
   await requireLive()
+  await requireStorable(edgeConnect, context)
   if (found !== undefined) await platform.edgeConnects.delete(found.id, { signal })
   const created = await platform.edgeConnects.create(requestOf(edgeConnect), { signal })
   return {
@@ -109,6 +112,24 @@ export async function provision(edgeConnect: EdgeConnect, context: ProvisionCont
     id: created.oauthClientId,
     secret: created.oauthClientSecret,
     resource: created.oauthClientResource,
+  }
+}
+
+/**
+ * A view with the Secret of an earlier EdgeConnect of that name keeps the new client from being stored: its secret would be
+ * lost, and the EdgeConnect created again and again until the view is current.
+ */
+async function requireStorable(edgeConnect: EdgeConnect, context: ProvisionContext): Promise<void> {
+  const { client, view, signal } = context
+  const name = clientSecretName(edgeConnect)
+  if (view.secret(name) === undefined) return
+  try {
+    const owner = controllerOf(await client.get(Secrets, { namespace: view.namespace, name }, { signal }))
+    const isOfEarlier = owner?.kind === edgeConnect.kind && owner.uid !== edgeConnect.metadata.uid
+    // The garbage collector deletes it soon.
+    if (isOfEarlier) throw new StaleViewError(edgeConnect)
+  } catch (error) {
+    throw isNotFound(error) ? new StaleViewError(edgeConnect, { cause: error }) : error
   }
 }
 
