@@ -40,7 +40,9 @@ export async function webAppRound(
   count: number,
 ): Promise<WebAppRound> {
   const signal = AbortSignal.timeout(DEADLINE_MS)
-  await using cluster = await startRealCluster({ controllers: [], signal })
+  // Each WebApp has a Service, and the usual range has 254 addresses.
+  const apiServerArguments = ['--service-cluster-ip-range=10.0.0.0/16']
+  await using cluster = await startRealCluster({ controllers: [], apiServerArguments, signal })
   const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'bench' })
   try {
     await client.apply(CustomResourceDefinitions, crdManifest(WebAppCrd))
