@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Result } from '../result.ts'
+import { CONCURRENCY } from '../webapp-load.ts'
 import { controllerRuntimeOperator, reeveOperator } from './programs.ts'
-import { CONCURRENCY, type WebAppRound, webAppRound } from './webapp-round.ts'
+import { type WebAppRound, webAppRound } from './webapp-round.ts'
 
 const MIB = 1024 ** 2
 

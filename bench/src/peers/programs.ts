@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { cacheFolder, ensureProgram, inFolder, type RealCluster } from '@reeve/real-cluster'
+import { CONCURRENCY } from '../webapp-load.ts'
 import type { OperatorCommand } from './operator-process.ts'
-import { CONCURRENCY } from './webapp-round.ts'
 
 const WEBAPP = fileURLToPath(new URL('../../../operators/webapp', import.meta.url))
 const PEER = fileURLToPath(new URL('../../peers/webapp-operator', import.meta.url))

@@ -3,10 +3,9 @@ import { crdManifest } from '@reeve/crd'
 import { CustomResourceDefinitions, connect, Deployments, type KubeClient, Namespaces, Services } from '@reeve/kube'
 import { type RealCluster, startRealCluster } from '@reeve/real-cluster'
 import { renderWebApp, type WebApp, WebAppCrd, WebApps } from '@reeve/webapp'
+import { createWebApps, inParallel, untilServed } from '../webapp-load.ts'
 import { type OperatorCommand, startOperator, type Usage, usageOf } from './operator-process.ts'
 
-/** Reconciles, or bare writes, at the same time. */
-export const CONCURRENCY = 10
 const NAMESPACE = 'operator'
 const BARE_NAMESPACE = 'bare'
 const DEADLINE_MS = 300_000
@@ -117,18 +116,6 @@ async function measureRestart(client: KubeClient, command: OperatorCommand, coun
   return { restartMs, restartWrites }
 }
 
-const webapp = (namespace: string, index: number): WebApp => ({
-  apiVersion: 'example.com/v1',
-  kind: 'WebApp',
-  metadata: { name: `app-${index}`, namespace },
-  // What is left out has a default in the schema.
-  spec: { image: 'nginx:1.29', replicas: 2 } as WebApp['spec'],
-})
-
-async function createWebApps(client: KubeClient, namespace: string, count: number): Promise<readonly WebApp[]> {
-  return inParallel(count, (index) => client.create(WebApps, webapp(namespace, index)))
-}
-
 /** Their objects stay: no controller collects them here, and the operators do not watch this namespace. */
 async function deleteWebApps(client: KubeClient, namespace: string): Promise<void> {
   await client.deleteCollection(WebApps, { namespace })
@@ -166,7 +153,7 @@ async function statusesWritten(client: KubeClient, count: number, signal: AbortS
   }
 }
 
-/** How many requests of each verb the API server has served, except leases and events' own kind apart. */
+/** How many requests the API server has served, by verb and kind. Watches, and kinds of the cluster itself, do not count. */
 async function requestsOf(client: KubeClient): Promise<Record<string, number>> {
   const text = await client.raw<string>({ method: 'GET', path: '/metrics' })
   const counts: Record<string, number> = {}
@@ -187,26 +174,4 @@ function difference(after: Readonly<Record<string, number>>, before: Readonly<Re
       value === before[verb] ? [] : [[verb, value - (before[verb] ?? 0)]],
     ),
   )
-}
-
-async function untilServed(client: KubeClient, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    signal.throwIfAborted()
-    try {
-      await client.list(WebApps, { namespace: BARE_NAMESPACE })
-      return
-    } catch {
-      // Not established yet: the next attempt will show.
-    }
-  }
-}
-
-async function inParallel<T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> {
-  const results = new Array<T>(count)
-  let next = 0
-  const worker = async () => {
-    for (let index = next++; index < count; index = next++) results[index] = await work(index)
-  }
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
-  return results
 }
