@@ -60,9 +60,6 @@ async function carryOut(
   const { reporter, clock, signal } = context
   reporter.replace(announcedStatus({ ...planned, collector: context.primary, operation: decision.action }, clock))
   await context.writeStatus()
-  // An old view may show a Collector that is deleted, and nothing would uninstall its release. A status that is announced
-  // already is not written again, so that the write does not detect this.
-  await context.requireLivePrimary()
   let failure: Failure | undefined
   try {
     await act(decision, planned, context)
