@@ -4,6 +4,7 @@ export {
   accountToken,
   redirectConversion,
   redirectWebhooks,
+  runManager,
   type WebhookServerAddress,
 } from './installed-operator.ts'
 export { connectionOf, RawClient, type RawRequest, type RawResponse, type WatchLine } from './raw-client.ts'

@@ -24,6 +24,21 @@ export async function accountToken({ raw }: Target, namespace: string, account: 
   return expectSuccess(response).json<{ readonly status: { readonly token: string } }>().status.token
 }
 
+/** Runs a manager until the stack is disposed. */
+export function runManager(
+  manager: { run(signal: AbortSignal): Promise<void> },
+  started: Pick<AsyncDisposableStack, 'defer'>,
+): void {
+  const stop = new AbortController()
+  const running = manager.run(stop.signal)
+  // A failure shows when it is stopped; until then it must not be unhandled.
+  running.catch(() => undefined)
+  started.defer(async () => {
+    stop.abort()
+    await running
+  })
+}
+
 interface Webhook {
   readonly clientConfig: WebhookClientConfig
 }

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { accountToken, type ClusterUnderTest, redirectWebhooks } from '@reeve/cluster-under-test'
+import { accountToken, type ClusterUnderTest, redirectWebhooks, runManager } from '@reeve/cluster-under-test'
 import { ChartStore, findHelm, openHelm } from '@reeve/helm'
 import { ConfigMaps, connect, createClient, Deployments, loadConfig, sleep } from '@reeve/kube'
 import { Collectors, createCollectorOperator, parseSettings } from '../../src/index.ts'
@@ -64,13 +64,7 @@ export async function startInstalled(
       inject: { validating: [configuration] },
     },
   })
-  const stop = new AbortController()
-  const running = manager.run(stop.signal)
-  running.catch(() => undefined)
-  started.defer(async () => {
-    stop.abort()
-    await running
-  })
+  runManager(manager, started)
   const { port } = (await webhooks?.server.address()) ?? {}
   await redirectWebhooks(cluster, configuration, { origin: `https://127.0.0.1:${port}` })
   await webhooks?.certificates?.check(AbortSignal.timeout(30_000))

@@ -113,7 +113,7 @@ export class CertificateManager implements Runnable, CertificateSource {
     await firstCertificate(this, signal)
   }
 
-  /** A readiness check: throws if there is no valid certificate. */
+  /** Readiness check. *Errors*: none of the certificates is valid. */
   checkHealth(): void {
     if (this.current === undefined) throw new Error('no certificate has been issued yet')
     if (this.#clock.now() >= this.#expiresMs) throw new Error('the certificate has expired and could not be renewed')

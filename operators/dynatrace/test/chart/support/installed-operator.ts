@@ -2,7 +2,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { accountToken, type ClusterUnderTest, redirectConversion, redirectWebhooks } from '@reeve/cluster-under-test'
+import {
+  accountToken,
+  type ClusterUnderTest,
+  redirectConversion,
+  redirectWebhooks,
+  runManager,
+} from '@reeve/cluster-under-test'
 import { createClient, type KubeClient, loadConfig, sleep } from '@reeve/kube'
 import { issueAuthority, issueServing } from '@reeve/runtime/certificates'
 import {
@@ -47,7 +53,7 @@ export async function startInstalled(cluster: ClusterUnderTest, namespace: strin
     issuesCertificates: false,
     leaderElection: { lease: { namespace, name: 'dynatrace-operator-lock' }, identity: 'installed' },
   })
-  run(manager, started)
+  runManager(manager, started)
   const kept = started.move()
   return { refusals, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
@@ -100,20 +106,9 @@ async function startWebhooks(
     address: { host: HOST, port: 0 },
     certificates: { areProvided: true, files: { directory, certificate: 'tls.crt', privateKey: 'tls.key' } },
   })
-  run(manager, started)
+  runManager(manager, started)
   const { port } = await server.address()
   const address = { origin: `https://${HOST}:${port}`, authority: authority.certificate }
   for (const { name } of CRDS) await redirectConversion(cluster, name, address)
   await redirectWebhooks(cluster, WEBHOOK_NAME, address)
-}
-
-function run(manager: { run(signal: AbortSignal): Promise<void> }, started: AsyncDisposableStack): void {
-  const stop = new AbortController()
-  const running = manager.run(stop.signal)
-  // A failure shows when it is stopped; until then it must not be unhandled.
-  running.catch(() => undefined)
-  started.defer(async () => {
-    stop.abort()
-    await running
-  })
 }
