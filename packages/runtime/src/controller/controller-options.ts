@@ -7,6 +7,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import type { BackoffOptions } from '../queue/backoff.ts'
 import type { TokenBucketOptions } from '../queue/token-bucket.ts'
 import { ControllerConfigError } from './controller-error.ts'
+import type { DescribeWrite } from './observed-write.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
 import type { Reconcile } from './reconcile-request.ts'
 import type { MappedSource, Source } from './sources.ts'
@@ -71,6 +72,8 @@ export interface ControllerEnvironment {
   readonly metrics?: Metrics
   /** @default discards events */
   readonly events?: EventRecorder
+  /** Describes what writes change, for the records of reconciles. @default changes are not recorded */
+  readonly describeWrite?: DescribeWrite
 }
 
 /** Defaults of {@link ControllerOptions}. */

@@ -36,6 +36,7 @@ import {
 } from './controller-options.ts'
 import { feedEngine } from './engine-sources.ts'
 import { FailureEvents } from './failure-events.ts'
+import { type ObserveWrite, observeWrites } from './observed-write.ts'
 import { isPaused, orPauseChanged, PausedObjects } from './pause.ts'
 import type { ObjectChange } from './predicates.ts'
 import { type Ending, endingOf, FAILURES_TO_ESCALATE, logEnding, PAUSED } from './reconcile-ending.ts'
@@ -113,6 +114,7 @@ export class Controller<T extends KubeObject> implements Runnable {
   readonly #subscriptions: (() => () => void)[] = []
   readonly #started = Promise.withResolvers<void>()
   readonly #instance: string
+  readonly #observe: ObserveWrite | undefined
   #runs = 0
 
   constructor(options: ErasedOptions<T>, environment: ControllerEnvironment) {
@@ -145,6 +147,14 @@ export class Controller<T extends KubeObject> implements Runnable {
       (of) => this.#informersOf(resourceName(of)),
       `add it to for, owns, watches or reads of the controller ${name}`,
     )
+
+    this.#observe =
+      environment.describeWrite &&
+      observeWrites(
+        environment.describeWrite,
+        (of) => this.#informersOf(resourceName(of)),
+        (err) => this.#logger.error({ err }, 'describeWrite failed'),
+      )
 
     const primary = asSource(options.for)
     const { engine } = options.reconcile
@@ -311,6 +321,7 @@ export class Controller<T extends KubeObject> implements Runnable {
       timeoutMs,
       graceMs,
       stopping,
+      observe: this.#observe,
     })
     logger.debug({ reasons: item.reasons.map(describeReason), attempt: item.failures + 1 }, 'reconciling')
     this.#metrics.started()
@@ -365,7 +376,7 @@ export class Controller<T extends KubeObject> implements Runnable {
         writes: run.writes,
         omittedWrites: run.omittedWrites,
         outcome: ending.outcome,
-        ...(ending.error !== undefined && { error: ending.error.message }),
+        ...(ending.error !== undefined && { error: ending.error.message, ...codeOf(ending.error) }),
         ...(nextDelayMs !== undefined && { nextRunMs: endedMs + nextDelayMs }),
       },
       ending.error,
@@ -401,4 +412,8 @@ export class Controller<T extends KubeObject> implements Runnable {
       logger.error({ err: hookError }, 'onReconcile failed')
     }
   }
+}
+
+function codeOf(error: Error): { readonly errorCode?: string } {
+  return 'code' in error && typeof error.code === 'string' ? { errorCode: error.code } : {}
 }

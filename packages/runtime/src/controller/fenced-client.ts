@@ -1,7 +1,8 @@
 /** The client of one reconcile: records its writes, and rejects all requests once the reconcile is abandoned. */
 import { type Clock, isApiError, type KubeClient } from '@reeve/kube'
 import { type ClientCall, interceptClient } from '../lifecycle/intercept-client.ts'
-import type { WriteRecord } from './reconcile-record.ts'
+import type { ObserveWrite } from './observed-write.ts'
+import type { WriteChange, WriteRecord } from './reconcile-record.ts'
 
 /** What {@link fencedClient} needs from the reconcile. */
 export interface FenceOptions {
@@ -12,11 +13,13 @@ export interface FenceOptions {
   readonly abandoned: AbortSignal
   /** Called with each write, failed ones included, but not with dry runs. */
   readonly onWrite: (write: WriteRecord) => void
+  /** Compares the states before and after a write. @default changes are not recorded */
+  readonly observe?: ObserveWrite | undefined
 }
 
 /** Wraps `client` for the time of one reconcile. */
 export function fencedClient(client: KubeClient, options: FenceOptions): KubeClient {
-  const { clock, signal, abandoned, onWrite } = options
+  const { clock, signal, abandoned, onWrite, observe } = options
   const fence = <O extends { readonly signal?: AbortSignal }>(given: O): O => {
     abandoned.throwIfAborted()
     if (given.signal === signal) return given
@@ -27,11 +30,17 @@ export function fencedClient(client: KubeClient, options: FenceOptions): KubeCli
     async around(call, given, send) {
       if (!call.isWrite || call.isDryRun) return send(fence(given))
       const startedMs = clock.now()
-      const note = (failure?: string) =>
-        onWrite({ ...recordOf(call), durationMs: clock.now() - startedMs, ...(failure !== undefined && { failure }) })
+      const changesOf = observe?.(call)
+      const note = (failure?: string, changes?: readonly WriteChange[]) =>
+        onWrite({
+          ...recordOf(call),
+          durationMs: clock.now() - startedMs,
+          ...(failure !== undefined && { failure }),
+          ...(changes && { changes }),
+        })
       try {
         const answer = await send(fence(given))
-        note()
+        note(undefined, changesOf?.(answer))
         return answer
       } catch (error) {
         note(failureOf(error))

@@ -3,6 +3,7 @@ export { type BackoffOptions, DEFAULT_BACKOFF, exponentialBackoff } from '../que
 export { Controller, controller } from './controller.ts'
 export * from './controller-error.ts'
 export { CONTROLLER_DEFAULTS, type ControllerEnvironment, type ControllerOptions } from './controller-options.ts'
+export type { DescribeWrite, ObservedWrite } from './observed-write.ts'
 export { isPaused, PAUSED_ANNOTATION, PAUSED_CONDITION } from './pause.ts'
 export * from './predicates.ts'
 export * from './reconcile-record.ts'

@@ -2,6 +2,14 @@
 import type { ObjectKey, Verb } from '@reeve/kube'
 import type { Reason } from '../queue/reason.ts'
 
+/** One field that a write changed. A member is absent where the field is. */
+export interface WriteChange {
+  /** Such as `spec.template.spec.containers[name=web].image`. */
+  readonly path: string
+  readonly before?: unknown
+  readonly after?: unknown
+}
+
 /** One write that a reconcile made. Never contains the object itself: it may be a Secret. */
 export interface WriteRecord {
   readonly verb: Verb
@@ -12,6 +20,8 @@ export interface WriteRecord {
   readonly durationMs: number
   /** Why it failed, such as `Conflict`; absent when it succeeded. */
   readonly failure?: string
+  /** What it changed, without secrets; only while the operator is observed. */
+  readonly changes?: readonly WriteChange[]
 }
 
 /** How long a named part of a reconcile took. A stage that runs several times is summed up. */
@@ -57,6 +67,8 @@ export interface ReconcileRecord {
   readonly outcome: ReconcileOutcome
   /** Message of the error, if it ended with one. */
   readonly error?: string
+  /** Stable code of the error, if it has one. */
+  readonly errorCode?: string
   /** When it runs again without an event, after a failure or because it was requested. */
   readonly nextRunMs?: number
 }

@@ -2,6 +2,7 @@
 import { type Clock, type KubeClient, type ObjectKey, type Timer, untilAborted } from '@reeve/kube'
 import { ControllerStoppingError, ReconcileAbandonedError, ReconcileTimeoutError } from './controller-error.ts'
 import { fencedClient } from './fenced-client.ts'
+import type { ObserveWrite } from './observed-write.ts'
 import type { StageRecord, WriteRecord } from './reconcile-record.ts'
 
 /** A reconcile that writes more than this is unusual: the rest is only counted. */
@@ -20,6 +21,8 @@ export interface ReconcileRunOptions {
   readonly graceMs: number
   /** Aborts when the controller stops. */
   readonly stopping: AbortSignal
+  /** Compares the states before and after a write. @default changes are not recorded */
+  readonly observe?: ObserveWrite | undefined
 }
 
 /**
@@ -43,6 +46,7 @@ export class ReconcileRun {
       clock: options.clock,
       signal: this.#cut.signal,
       abandoned: this.#abandoned.signal,
+      observe: options.observe,
       onWrite: (write) => {
         if (this.#writes.length < MAX_WRITE_RECORDS) this.#writes.push(write)
         else this.#omittedWrites++

@@ -16,6 +16,7 @@ import { addWebhooks, type WebhookOptions, type Webhooks } from './add-webhooks.
 import type { ControllerDefinition } from './controller-definition.ts'
 import { type DescribedController, describedOf, given, settingsOf } from './controller-settings.ts'
 import { type OperatorFrameOptions, operatorFrame } from './operator-frame.ts'
+import type { OperatorView } from './operator-view.ts'
 import { type ExtraRule, type RbacOptions, type RbacRoles, rolesOf } from './rbac.ts'
 import {
   isConverted,
@@ -48,6 +49,8 @@ export interface OperatorDefinition<Primaries extends readonly Reportable[]> {
    * @default none
    */
   readonly crds?: readonly CustomResourceDefinition[]
+  /** What a console shows about it besides its resources. @default nothing */
+  readonly views?: readonly OperatorView[]
 }
 
 /** How an operator is created. */
@@ -128,7 +131,7 @@ const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 export function defineOperator<const Primaries extends readonly Reportable[]>(
   definition: OperatorDefinition<Primaries>,
 ): Operator<Primaries> {
-  const { name, lease = name, webhooks: routes = [], crds = [] } = definition
+  const { name, lease = name, webhooks: routes = [], crds = [], views = [] } = definition
   if (!NAME.test(name)) {
     throw new OperatorDefinitionError(`name "${name}": use lower-case letters, digits and dashes, at most 63`)
   }
@@ -136,6 +139,7 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
   const definitions = definition.controllers as readonly ControllerDefinition<Reportable>[]
   // New for each operator: the engine remembers what it has seen, and two must not share that.
   const describe = () => definitions.map((one) => settingsOf(name, one))
+  const described = () => describe().map((one, index) => describedOf(one, definitions[index]))
   const settings = describe()
   const twice = settings.find((one, at) => settings.findIndex((other) => other.name === one.name) !== at)
   if (twice !== undefined) {
@@ -144,21 +148,25 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
   const create = (options: OperatorOptions): CreatedOperator<Primaries> => {
     const frame = operatorFrame(name, options)
     const { manager, cache, environment } = frame
-    const { namespaces, concurrency, backoff, onReconcile } = options
-    const overrides = { namespaces, concurrency, backoff, onReconcile }
+    const { namespaces, concurrency, backoff, observer } = options
+    const overrides = { namespaces, concurrency, backoff }
     const webhooks = options.webhook && addWebhooks(frame, options.client, routes, options.webhook)
     const controllers = describe().map(({ eventSource, ...one }) => {
       const events = eventSource && environment.events && recorderFor(eventSource, environment.events)
-      return new Controller({ ...one, ...given(overrides) }, { ...environment, ...(events && { events }) })
+      const onReconcile = observed(options, one.onReconcile)
+      const settled = { ...one, ...given({ ...overrides, onReconcile }) }
+      return new Controller(settled, { ...environment, ...(events && { events }) })
     })
     manager.add(...controllers)
+    const { client } = options
+    observer?.created({ name, client, cache, manager, controllers, describe: described, crds: () => crds, views })
     return { manager, cache, webhooks, controllers: controllers as CreatedOperator<Primaries>['controllers'] }
   }
   return {
     name,
     create,
     run: (options = {}) => runOperator({ name, lease }, create, options),
-    describe: () => describe().map((one, index) => describedOf(one, definitions[index])),
+    describe: described,
     webhookConfigurations: (options) => webhookConfigurations(name, routes, options),
     crds: (location) => (location === undefined ? crds : crds.map((crd) => withConversion(crd, routes, location))),
     rbac: ({ webhook, ...options } = {}) => {
@@ -166,6 +174,18 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
       const serving = webhook && { customResourceDefinitions, ...webhook }
       return rolesOf({ name, lease }, settings, { ...options, ...given({ webhook: serving }) }, definition.rules)
     },
+  }
+}
+
+type OnReconcile = (record: ReconcileRecord) => void
+
+/** The hook of the options instead of that of the definition, and the observer besides. */
+function observed({ onReconcile, observer }: OperatorOptions, own: OnReconcile | undefined): OnReconcile | undefined {
+  const hook = onReconcile ?? own
+  if (observer === undefined) return hook
+  return (record) => {
+    observer.reconciled(record)
+    hook?.(record)
   }
 }
 

@@ -9,6 +9,7 @@ import { interceptClient } from '../lifecycle/intercept-client.ts'
 import type { Logger } from '../logging/logger.ts'
 import { createManager, type Manager, type ManagerOptions } from '../manager/manager.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
+import type { OperatorObserver } from './operator-observer.ts'
 
 /** Options that all operators have. */
 export interface OperatorFrameOptions
@@ -22,6 +23,8 @@ export interface OperatorFrameOptions
   /** Source of jitter, in [0, 1). @default Math.random */
   readonly random?: () => number
   readonly cacheTiming?: CacheOptions['timing']
+  /** Observes the operator, for a console. @default nobody does, which costs nothing */
+  readonly observer?: OperatorObserver | undefined
 }
 
 /** The dependencies of all parts of an operator. */
@@ -48,7 +51,7 @@ export interface OperatorFrame {
  * manager.add(controller({ name: 'webapp', for: WebApps, reconcile }, environment))
  */
 export function operatorFrame(component: string, options: OperatorFrameOptions): OperatorFrame {
-  const { client, clock, logger, metrics, random, leaderElection, healthAddress, metricsAddress } = options
+  const { client, clock, logger, metrics, random, leaderElection, healthAddress, metricsAddress, observer } = options
   const shared = {
     ...(clock && { clock }),
     ...(logger && { logger }),
@@ -82,7 +85,8 @@ export function operatorFrame(component: string, options: OperatorFrameOptions):
     if (unhealthy.length > 0) throw new Error(unhealthy.map(describeFailure).join('; '))
   })
   const counted = countingWrites(manager.client, writes)
-  return { manager, cache, shared, environment: { cache, client: counted, events, ...shared } }
+  const observed = observer && { describeWrite: observer.describeWrite }
+  return { manager, cache, shared, environment: { cache, client: counted, events, ...shared, ...observed } }
 }
 
 function countingWrites(client: KubeClient, writes: InFlight): KubeClient {

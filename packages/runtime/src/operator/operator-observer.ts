@@ -1,0 +1,33 @@
+/** The seam through which a console observes an operator. Without an observer nothing is compared or kept. */
+import type { CustomResourceDefinition, KubeClient } from '@reeve/kube'
+import type { Cache } from '../cache/cache.ts'
+import type { Controller } from '../controller/controller.ts'
+import type { DescribeWrite } from '../controller/observed-write.ts'
+import type { ReconcileRecord } from '../controller/reconcile-record.ts'
+import type { Manager } from '../manager/manager.ts'
+import type { DescribedController } from './controller-settings.ts'
+import type { OperatorView } from './operator-view.ts'
+
+/** The parts of an operator that an observer reads. It must not change anything. */
+export interface ObservedOperator {
+  readonly name: string
+  /** Not fenced: works without leadership, for reads and dry runs. */
+  readonly client: KubeClient
+  readonly cache: Cache
+  readonly manager: Pick<Manager, 'leadership' | 'health' | 'readiness'>
+  readonly controllers: readonly Pick<Controller<never>, 'name' | 'depth'>[]
+  /** As plans need it: new controllers for each call. */
+  describe(): readonly DescribedController[]
+  crds(): readonly CustomResourceDefinition[]
+  /** What it shows besides its resources. */
+  readonly views: readonly OperatorView[]
+}
+
+/** Observes one operator. */
+export interface OperatorObserver {
+  /** Called once, when the operator is created and before it runs. */
+  created(operator: ObservedOperator): void
+  /** Called with every reconcile after its end. */
+  reconciled(record: ReconcileRecord): void
+  readonly describeWrite: DescribeWrite
+}
