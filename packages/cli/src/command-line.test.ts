@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { ConnectionError } from '@reeve/kube'
 import { Option } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { runCommandLine } from './command-line.ts'
@@ -130,11 +131,29 @@ describe('a subcommand that runs until it is stopped', () => {
     expect(await ended).toMatchObject({ code: 0 })
   })
 
-  it('exits 1 and logs the error when it fails', async () => {
+  it('exits 1 with one plain sentence when something outside fails', async () => {
     const { code, stderr } = await worker(async () => {
-      throw new Error('no cluster')
+      throw new ConnectionError('list pods: connect ECONNREFUSED', 'connect')
     }).ended
-    expect([code, JSON.parse(stderr).error.message]).toEqual([1, 'no cluster'])
+    const sentence =
+      'cannot reach the API server: list pods: connect ECONNREFUSED. Check the address and whether the server runs.'
+    expect([code, stderr]).toEqual([1, `worker: ${sentence}\n`])
+  })
+
+  it('logs the stack of an unexpected failure before the sentence', async () => {
+    const { code, stderr } = await worker(async () => {
+      throw new TypeError('x is not a function')
+    }).ended
+    const [entry = '', sentence] = stderr.split('\n')
+    expect([code, sentence]).toEqual([1, 'worker: x is not a function'])
+    expect(JSON.parse(entry)).toMatchObject({ level: 'error', error: { message: 'x is not a function' } })
+  })
+
+  it('shows no secret in the sentence', async () => {
+    const { stderr } = await worker(async () => {
+      throw new ConnectionError('https://user:hunter2@proxy:3128 is unreachable', 'connect')
+    }).ended
+    expect(stderr).not.toContain('hunter2')
   })
 
   it('exits immediately on a second signal, whatever is in progress', async () => {

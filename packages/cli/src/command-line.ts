@@ -85,17 +85,26 @@ export async function runCommandLine(
       // Commands that declare arguments get them as `args`.
       const options = command.registeredArguments.length === 0 ? parsed : { ...parsed, args: command.args }
       // The options as parsed by commander, which `configure` declared.
-      code = await subcommand.run(options as never, contextOf(parts, { level: logLevel, secretPatterns }))
+      code = await subcommand.run(options as never, contextOf(name, parts, { level: logLevel, secretPatterns }))
     })
   }
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
-    stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`)
+    // Probes fail often and have to be fast: they load nothing to say so.
+    if (!isOfCluster(error)) stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`)
+    else stderr.write((await import('./failure-line.ts')).failureLine(name, error, secretPatterns))
     return EXIT.failed
   }
   return code
+}
+
+/** Whether the error or one of its causes is one of `@reeve/kube`: by its code, without loading it. */
+function isOfCluster(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const isOwn = 'code' in error && typeof error.code === 'string' && error.code.startsWith('KUBE_')
+  return isOwn || isOfCluster(error.cause)
 }
 
 /** The program itself has no options with values, so the first word is the name of the subcommand. */
@@ -121,7 +130,7 @@ function logLevelOption({ LOG_LEVEL }: ProcessParts['env']): Option {
     .default(level)
 }
 
-function contextOf(parts: ProcessParts, logging: Logging): CommandContext {
+function contextOf(name: string, parts: ProcessParts, logging: Logging): CommandContext {
   const { env, readStdin, stdout, stderr, signals: source, exit } = parts
   const logger = () => jsonLogger(logging, stderr)
   return {
@@ -132,7 +141,21 @@ function contextOf(parts: ProcessParts, logging: Logging): CommandContext {
     logger,
     async untilSignal(work) {
       const [{ runUntilSignal }, log] = await Promise.all([import('@reeve/runtime/manager'), logger()])
-      const code = await runUntilSignal((signal) => work(signal, log), { logger: log, source })
+      let failure: { readonly error: unknown } | undefined
+      const reported = async (signal: AbortSignal) => {
+        try {
+          await work(signal, log)
+        } catch (error) {
+          failure = { error }
+        }
+      }
+      const code = await runUntilSignal(reported, { logger: log, source })
+      if (failure !== undefined) {
+        const { failureLine, isEnvironmentFailure } = await import('./failure-line.ts')
+        if (!isEnvironmentFailure(failure.error)) log.error({ error: failure.error }, 'failed unexpectedly')
+        stderr.write(failureLine(name, failure.error, logging.secretPatterns))
+        return EXIT.failed
+      }
       // On a second signal, do not wait for the remaining work.
       if (code > SIGNALLED) exit(code)
       return code

@@ -30,8 +30,9 @@ export interface CommandContext {
    */
   readonly logger: () => Promise<Logger>
   /**
-   * Runs until the process is stopped (SIGTERM, Ctrl-C), and returns the exit code; a failure is logged. On a second
-   * signal the process exits immediately, whatever is in progress.
+   * Runs until the process is stopped (SIGTERM, Ctrl-C), and returns the exit code. A failure is explained in one line on
+   * standard error, after a log entry with its stack if it is unexpected. On a second signal the process exits immediately,
+   * whatever is in progress.
    */
   readonly untilSignal: (work: (signal: AbortSignal, logger: Logger) => Promise<void>) => Promise<number>
 }

@@ -60,19 +60,14 @@ export function createClient(options: ClientTarget & ClientOptions): Discovering
   const { clock = systemClock } = options
   const transport = 'transport' in options ? options.transport : new UndiciTransport(options.config)
   const identity = options.impersonate ?? ('config' in options ? options.config.impersonate : undefined)
+  const reachability = 'config' in options ? reachabilityOf(options.config.server, { ...options, clock }) : undefined
   const executor = new RequestExecutor({
     transport,
     clock,
     random: options.random ?? Math.random,
     retries: options.retries ?? {},
     observer: new ClientObserver(options),
-    ...('config' in options && {
-      reachability: new Reachability({
-        server: withoutPassword(options.config.server),
-        clock,
-        ...(options.logger && { logger: options.logger }),
-      }),
-    }),
+    ...(reachability && { reachability }),
     maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
     headers: { 'user-agent': options.userAgent ?? DEFAULT_USER_AGENT },
     ...(identity && { impersonate: identity }),
@@ -83,10 +78,15 @@ export function createClient(options: ClientTarget & ClientOptions): Discovering
     maxWatchLineBytes: options.maxWatchLineBytes ?? DEFAULT_MAX_WATCH_LINE_BYTES,
     discovery: new DiscoveryCache({ executor, clock, minIntervalMs: DEFAULT_DISCOVERY_INTERVAL_MS }),
     clock,
-    close: () => transport.close(),
+    close: () => {
+      // Requests that this aborts say nothing about the server.
+      reachability?.stopReporting()
+      return transport.close()
+    },
   })
 }
 
-function withoutPassword(server: string): string {
-  return new URL(server).origin
+function reachabilityOf(server: string, { clock, logger }: ClientOptions & { readonly clock: Clock }): Reachability {
+  // The origin has no password.
+  return new Reachability({ server: new URL(server).origin, clock, ...(logger && { logger }) })
 }

@@ -51,3 +51,29 @@ test('errors that say nothing about the connection are not reported', () => {
   reachability.attempted(undefined, new TypeError('a bug'))
   expect(warnings).toEqual([])
 })
+
+test('a certificate that is not trusted is reported with another remedy than an address', () => {
+  const { reachability, warnings } = setUp()
+  const cause = Object.assign(new Error('self-signed certificate'), { code: 'SELF_SIGNED_CERT_IN_CHAIN' })
+  reachability.attempted(undefined, new ConnectionError('list pods: self-signed', 'connect', { cause }))
+  expect(warnings[0]).toMatch(/\(self-signed certificate\); retrying. Check certificate-authority/)
+})
+
+test('rejected credentials are reported once a minute, and when they are accepted again', () => {
+  const { reachability, warnings, wait } = setUp()
+  for (let second = 0; second < 90; second++) {
+    reachability.attempted(401, new Error('unauthorized'))
+    wait(1_000)
+  }
+  expect(warnings).toHaveLength(2)
+  expect(warnings[0]).toMatch(/rejects the credentials \(401 Unauthorized\). Check the token/)
+  reachability.attempted(403, new Error('forbidden'))
+  expect(warnings.at(-1)).toBe('the API server https://127.0.0.1:6443 accepts the credentials again')
+})
+
+test('requests that fail because the client is closed are not reported', () => {
+  const { reachability, warnings, fail } = setUp()
+  reachability.stopReporting()
+  fail()
+  expect(warnings).toEqual([])
+})

@@ -1,10 +1,12 @@
-/** Reports once that a server cannot be reached, instead of once for each failed request. */
+/** Reports once that a server cannot be reached or rejects the credentials, instead of once for each failed request. */
 import type { Clock } from './clock.ts'
 import { ConnectionError } from './errors.ts'
+import { CHECK_CREDENTIALS, connectionAdvice, rootMessage } from './explain-failure.ts'
 import type { ClientLogger } from './observer.ts'
 
-/** How long the server may be unreachable before that is reported again. */
+/** How long a problem may last before it is reported again. */
 const REMINDER_MS = 60_000
+const UNAUTHORIZED = 401
 
 /** What {@link Reachability} works with. */
 export interface ReachabilityOptions {
@@ -14,20 +16,34 @@ export interface ReachabilityOptions {
   readonly logger?: ClientLogger
 }
 
-/** Whether the server of a client responds. */
+/** Whether the server of a client responds, and accepts its credentials. */
 export class Reachability {
   readonly #options: ReachabilityOptions
   #lostAt: number | undefined
-  #reportedAt = 0
+  #lostReportedAt = 0
+  #rejectedAt: number | undefined
+  #rejectionReportedAt = 0
+  #isClosed = false
 
   constructor(options: ReachabilityOptions) {
     this.#options = options
   }
 
+  /** The client is closed: what fails from now on is not reported. */
+  stopReporting(): void {
+    this.#isClosed = true
+  }
+
   /** An attempt has ended: with a response, whatever its status, or with an error. */
   attempted(status: number | undefined, error: unknown): void {
-    if (status !== undefined) this.#reached()
-    else if (error instanceof ConnectionError) this.#lost(error)
+    if (this.#isClosed) return
+    if (status === undefined) {
+      if (error instanceof ConnectionError) this.#lost(error)
+      return
+    }
+    this.#reached()
+    if (status === UNAUTHORIZED) this.#rejected()
+    else this.#accepted()
   }
 
   #reached(): void {
@@ -41,21 +57,32 @@ export class Reachability {
   #lost(error: ConnectionError): void {
     const { server, clock, logger } = this.#options
     const now = clock.now()
-    if (this.#lostAt !== undefined && now - this.#reportedAt < REMINDER_MS) return
+    if (this.#lostAt !== undefined && now - this.#lostReportedAt < REMINDER_MS) return
     this.#lostAt ??= now
-    this.#reportedAt = now
+    this.#lostReportedAt = now
     logger?.warn(
       { server, phase: error.phase, unreachableMs: now - this.#lostAt },
-      `cannot reach the API server ${server} (${reasonOf(error)}); retrying. Check the address and whether the server runs`,
+      `cannot reach the API server ${server} (${rootMessage(error)}); retrying. ${connectionAdvice(error)}`,
     )
   }
-}
 
-/** The innermost message: the outer ones name the request, which does not matter here. */
-function reasonOf(error: Error): string {
-  let innermost: Error = error
-  for (let depth = 0; depth < 5 && innermost.cause instanceof Error; depth++) innermost = innermost.cause
-  // Node combines the attempts on several addresses in an error without a message.
-  if (innermost instanceof AggregateError && innermost.errors[0] instanceof Error) return innermost.errors[0].message
-  return innermost.message || error.message
+  #rejected(): void {
+    const { server, clock, logger } = this.#options
+    const now = clock.now()
+    if (this.#rejectedAt !== undefined && now - this.#rejectionReportedAt < REMINDER_MS) return
+    this.#rejectedAt ??= now
+    this.#rejectionReportedAt = now
+    logger?.warn(
+      { server, rejectedMs: now - this.#rejectedAt },
+      `the API server ${server} rejects the credentials (401 Unauthorized). ${CHECK_CREDENTIALS}`,
+    )
+  }
+
+  #accepted(): void {
+    if (this.#rejectedAt === undefined) return
+    const { server, clock, logger } = this.#options
+    const rejectedMs = clock.now() - this.#rejectedAt
+    this.#rejectedAt = undefined
+    logger?.warn({ server, rejectedMs }, `the API server ${server} accepts the credentials again`)
+  }
 }

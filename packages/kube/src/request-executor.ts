@@ -183,7 +183,11 @@ export class RequestExecutor {
  */
 export function asConnectionError(target: RequestTarget, error: unknown, phase: 'request' | 'response'): unknown {
   if (error instanceof ConnectionError) {
-    return new ConnectionError(`${describeTarget(target)}: ${error.message}`, error.phase, { cause: error.cause })
+    const { phase: reached, cause, proxy } = error
+    return new ConnectionError(`${describeTarget(target)}: ${error.message}`, reached, {
+      cause,
+      ...(proxy && { proxy }),
+    })
   }
   if (error instanceof KubeError || isBug(error)) return error
   const message = error instanceof Error ? error.message : String(error)

@@ -1,6 +1,7 @@
 /** Stored DynaKubes are rewritten after the CRD stores another version. */
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
+  ConnectionError,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
   createClient,
@@ -112,6 +113,14 @@ describe('a migration', () => {
   it('has nothing to do without a CRD', async () => {
     writes.length = 0
     await migrateStorage(NAMESPACE, tenant())
+    expect(writes).toEqual([])
+  })
+
+  it('fails when the CRD cannot be read', async () => {
+    await upgraded()
+    const failure = new ConnectionError('connect ECONNREFUSED', 'connect')
+    const broken: KubeClient = { ...client, get: () => Promise.reject(failure) }
+    await expect(migrateStorage(NAMESPACE, { ...tenant(), client: broken })).rejects.toBe(failure)
     expect(writes).toEqual([])
   })
 

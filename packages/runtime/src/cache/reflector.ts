@@ -9,6 +9,7 @@ import {
   isDeadlineExceeded,
   isExpired,
   isInvalid,
+  isUnauthorized,
   type KubeObject,
   type Stored,
   sleep,
@@ -188,8 +189,8 @@ export class Reflector<T extends KubeObject> {
     )
     const fields = { reason, err: error, failures: this.#failures, delayMs, relist: this.#mustList }
     if (reason === 'internal') this.#logger.error(fields, 'informer failed unexpectedly')
-    // The client reports an unreachable server once, for all informers.
-    else if (reason === 'unreachable') this.#logger.debug(fields, 'informer was interrupted')
+    // The client reports an unreachable server and rejected credentials once, for all informers.
+    else if (reason === 'unreachable' || isUnauthorized(error)) this.#logger.debug(fields, 'informer was interrupted')
     else this.#logger.warn(fields, 'informer was interrupted')
     return delayMs
   }

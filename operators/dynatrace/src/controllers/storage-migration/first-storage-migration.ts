@@ -1,5 +1,5 @@
 /** The migration as a step of the operator's start: as soon as DynaKubes can be converted. */
-import { type Clock, Deployments, isNotFound, sleep } from '@reeve/kube'
+import { type Clock, Deployments, isForbidden, isNotFound, sleep } from '@reeve/kube'
 import { WEBHOOK_NAME } from '../../installed-names.ts'
 import { type MigrationDependencies, migrateStorage, pendingMigration } from './migrate-storage.ts'
 
@@ -8,8 +8,8 @@ export const MIGRATION_RETRY_MS = 10_000
 
 /**
  * Resolves when nothing is left to migrate. Reading former versions needs the conversion webhook, and so this waits
- * until all pods of the webhook's Deployment are ready; but only if there is something to migrate. Rejects with the
- * signal's reason only.
+ * until all pods of the webhook's Deployment are ready; but only if there is something to migrate. Gives up
+ * without the permission to migrate. Rejects with the signal's reason only.
  *
  * @example
  * if (settings.migratesStorage) await firstStorageMigration(namespace, { client, clock, logger, signal })
@@ -27,6 +27,8 @@ export async function firstStorageMigration(
       logger.info({ deployment: WEBHOOK_NAME }, 'waiting for the webhook to convert stored objects')
     } catch (error) {
       signal.throwIfAborted()
+      // Roles are not corrected while this process runs, and controllers work without the migration.
+      if (isForbidden(error)) return logger.warn({ error }, 'not migrating stored objects: the account may not')
       logger.warn({ error }, 'could not migrate stored objects')
     }
     await sleep(MIGRATION_RETRY_MS, { clock, signal })

@@ -38,10 +38,9 @@ export interface PendingMigration {
 const MAX_ATTEMPTS = 5
 
 /**
- * What there is to migrate; `undefined` for nothing. Also `undefined` when the CRD cannot be read: the controllers report
- * that with a clearer error.
+ * What there is to migrate; `undefined` for nothing, also without a CRD.
  *
- * *Errors*: {@link StorageMigrationError} when the CRD stores no version.
+ * *Errors*: {@link StorageMigrationError} when the CRD stores no version; those of the client when it cannot be read.
  */
 export async function pendingMigration(dependencies: MigrationDependencies): Promise<PendingMigration | undefined> {
   const { client, logger, signal } = dependencies
@@ -50,8 +49,8 @@ export async function pendingMigration(dependencies: MigrationDependencies): Pro
   try {
     crd = await client.get(CustomResourceDefinitions, { name }, { signal })
   } catch (error) {
-    signal.throwIfAborted()
-    logger.info({ crd: name, error }, 'nothing to migrate: the CRD cannot be read')
+    if (!isNotFound(error)) throw error
+    logger.info({ crd: name }, 'nothing to migrate: the CRD is not installed')
     return undefined
   }
   const stored = crd.status?.storedVersions ?? []
@@ -71,7 +70,7 @@ export async function pendingMigration(dependencies: MigrationDependencies): Pro
  *
  * *Assumptions*: no DynaKubes in other namespaces. The operator does not reconcile those and has no right to read them.
  *
- * *Errors*: {@link StorageMigrationError} naming the object that could not be rewritten.
+ * *Errors*: {@link StorageMigrationError} naming the object that could not be rewritten; those of the client.
  *
  * @example
  * await migrateStorage('dynatrace', { client, logger, signal })

@@ -2,6 +2,7 @@
 
 import type { Clock, DiscoveringClient } from '@reeve/kube'
 import { isForbidden, isNotFound, type KubeObject, type ObjectKey, type Resource, type Stored } from '@reeve/kube'
+import { remedyOf } from '@reeve/kube/explain-failure'
 import type { Logger } from '@reeve/runtime'
 import type { Modules } from '../../api/validation/modules.ts'
 import type { CheckName, ReportFinding } from './finding.ts'
@@ -65,5 +66,6 @@ export const FORBIDDEN_REMEDY =
 /** What to do about an object that could not be read. */
 export function readRemedy(error: unknown): string {
   if (isForbidden(error)) return FORBIDDEN_REMEDY
-  return 'check that the API server can be reached'
+  const remedy = remedyOf(error) ?? 'Check that the API server can be reached'
+  return `${remedy.charAt(0).toLowerCase()}${remedy.slice(1)}`
 }

@@ -8,7 +8,7 @@ import { checkPod } from './checks/pod.ts'
 import { checkNamespace, checkOneAgentApm, findDynaKubes } from './checks/prerequisites.ts'
 import { checkRolledOutPods } from './checks/rolled-out-pods.ts'
 import { checkWebhook } from './checks/webhook.ts'
-import { reporterOf, type TroubleshootContext } from './context.ts'
+import { readRemedy, reporterOf, type TroubleshootContext } from './context.ts'
 import type { CheckName } from './finding.ts'
 
 /**
@@ -55,10 +55,6 @@ async function isolated(context: TroubleshootContext, check: CheckName, run: () 
     await run()
   } catch (error) {
     context.signal.throwIfAborted()
-    reporterOf(context, check).failed(
-      'the check could not be completed',
-      error,
-      'check that the API server can be reached',
-    )
+    reporterOf(context, check).failed('the check could not be completed', error, readRemedy(error))
   }
 }
