@@ -97,7 +97,7 @@ async function collectFiles(context: ArchiveContext, pod: string): Promise<void>
   for (const file of files.slice(0, MAX_FILES)) {
     const content = await run(context, pod, ['/usr/bin/sh', '-c', `cat '${file}'`])
     if (content === undefined) continue
-    await zip.add(`logs/${pod}${file}`, [content.split('\n').map(redact).join('\n')])
+    await zip.add(`logs/${pod}${file}`, [redact(content)])
     console.note(`collected logs/${pod}${file}`)
   }
 }

@@ -4,7 +4,7 @@ import { rename, rm } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { ZipWriter } from '@reeve/archives/zip-writer'
-import { connect, type DiscoveringClient, Pods, sleep } from '@reeve/kube'
+import { connect, type DiscoveringClient, isConnectionError, isUnauthorized, Pods, sleep } from '@reeve/kube'
 import manifest from '../../../package.json' with { type: 'json' }
 import { MODULES_VARIABLE, parseModules } from '../../api/validation/modules.ts'
 import { formatFinding } from '../troubleshoot/findings-output.ts'
@@ -30,7 +30,8 @@ export interface SupportArchiveRun extends ArchiveOptions {
 /**
  * Writes an archive of the cluster of the process environment. A file appears when it is complete.
  *
- * *Errors*: those of `loadConfig` and of the output, and the reason of the signal.
+ * *Errors*: those of `loadConfig` and of the output, an API server that cannot be reached or rejects the credentials at the
+ * beginning, and the reason of the signal.
  */
 export async function runSupportArchive(run: SupportArchiveRun): Promise<void> {
   const { env, file, signal } = run
@@ -64,6 +65,8 @@ async function write(run: SupportArchiveRun, client: DiscoveringClient, output: 
     redact = await redactionFor(client, namespace, signal)
   } catch (error) {
     signal.throwIfAborted()
+    // Nothing could be collected: an archive would only hide the reason.
+    if (isConnectionError(error) || isUnauthorized(error)) throw error
     const cause = error instanceof Error ? error.message : String(error)
     console.note(`Secrets cannot be read, so only what looks like a secret is replaced: ${cause}`)
   }
