@@ -1,12 +1,17 @@
 #!/usr/bin/env node
-// Checks the version of Node, which would otherwise fail on the first line of TypeScript, then runs the command.
-// The default import: an old Node rejects the whole file for a name that the module does not export.
+// Checks the version of Node, which would otherwise fail with an error that says nothing about it, then runs the command:
+// compiled in a published package, from its sources in a checkout.
+// The default imports: an old Node rejects the whole file for a name that the module does not export.
+import fs from 'node:fs'
 import module from 'node:module'
 
-const [major = 0] = process.versions.node.split('.').map(Number)
-if (major < 24) {
-  console.error(`reeve-cluster needs Node 24 or newer; this is ${process.versions.node}`)
+const compiled = new URL('../lib/cli.js', import.meta.url)
+const isCompiled = fs.existsSync(compiled)
+const needed = isCompiled ? [22, 19] : [24, 0]
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
+  console.error(`reeve-cluster needs Node ${needed.join('.')} or newer; this is ${process.versions.node}`)
   process.exit(78)
 }
 module.enableCompileCache()
-await import('../src/cli.ts')
+await import(isCompiled ? compiled.href : '../src/cli.ts')

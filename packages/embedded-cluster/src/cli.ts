@@ -1,6 +1,6 @@
 /** `reeve-cluster`: runs an embedded cluster until it is stopped. */
+import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import manifest from '../package.json' with { type: 'json' }
 import type { EmbeddedClusterOptions } from './cluster-options.ts'
 
 const usage = `Usage: reeve-cluster [options]
@@ -79,10 +79,14 @@ function number(name: string, text: string, max: number): number {
   return value
 }
 
+async function version(): Promise<string> {
+  return JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')).version
+}
+
 async function main(): Promise<void> {
   const read = readArguments(process.argv.slice(2))
   if (read === 'help' || read === 'version') {
-    process.stdout.write(read === 'help' ? usage : `${manifest.version}\n`)
+    process.stdout.write(read === 'help' ? usage : `${await version()}\n`)
     return
   }
   // Imported lazily: help and invalid options need no cluster.

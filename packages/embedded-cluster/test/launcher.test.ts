@@ -15,7 +15,7 @@ function run(...args: string[]): Promise<{ code: number; stdout: string; stderr:
 test('an older Node prints the required version', async () => {
   const older = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.1.0" } })'
   const outcome = await run('--import', `data:text/javascript,${encodeURIComponent(older)}`, launcher)
-  expect(outcome).toEqual({ code: 78, stdout: '', stderr: 'reeve-cluster needs Node 24 or newer; this is 20.1.0\n' })
+  expect(outcome).toEqual({ code: 78, stdout: '', stderr: 'reeve-cluster needs Node 24.0 or newer; this is 20.1.0\n' })
 })
 
 test('help is printed without starting anything', async () => {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** `reeve explore`: explores operators from the command line. */
+import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import manifest from '../package.json' with { type: 'json' }
 import { type Command, readArguments, USAGE } from './command-line.ts'
 import type { ExplorationReport } from './explore.ts'
 import { ProgressLog } from './report/progress-log.ts'
@@ -70,10 +70,14 @@ function print(explored: readonly Explored[], command: Command, durationMs: numb
   process.stdout.write(`${reportTable(reports)}\n${missedText(reports)}\n${summaryLine(reports, durationMs)}\n`)
 }
 
+async function version(): Promise<string> {
+  return JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')).version
+}
+
 async function main(): Promise<void> {
   const command = readArguments(process.argv.slice(2))
   if (command === 'help' || command === 'version') {
-    process.stdout.write(command === 'help' ? USAGE : `${manifest.version}\n`)
+    process.stdout.write(command === 'help' ? USAGE : `${await version()}\n`)
     return
   }
   const stop = new AbortController()

@@ -4,6 +4,9 @@ import { EXPLORATION_DEFAULTS } from './defaults.ts'
 import { problem } from './judge/problem.ts'
 import { type Answer, describeTask, type Task, type WorkerSetup } from './work.ts'
 
+/** Compiled beside this module in a published package, a source in a checkout. */
+const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
+
 /** A run that broke in itself: a bug of the operator's description or of the exploration, not a divergence. */
 export class ExplorationFailedError extends Error {
   override readonly name = 'ExplorationFailedError'
@@ -75,7 +78,7 @@ export class WorkerPool implements AsyncDisposable {
   }
 
   #start(): Worker {
-    return new Worker(new URL('./worker.ts', import.meta.url), {
+    return new Worker(WORKER, {
       workerData: this.#setup,
       resourceLimits: { maxOldGenerationSizeMb: this.#maxHeapMegabytes },
     })
