@@ -28,6 +28,7 @@ export {
   type DynatraceOperatorOptions,
   dynatraceRoles,
 } from './operator.ts'
+export { DYNATRACE_TOKENS } from './token-patterns.ts'
 export { CONVERT_PATH, convertRoute } from './webhooks/convert.ts'
 export { LABEL_NAMESPACE_PATH, labelNamespaceRoute } from './webhooks/namespaces/label-namespace.ts'
 export { INJECT_PATH, injectRoute } from './webhooks/pods/inject.ts'

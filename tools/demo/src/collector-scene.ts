@@ -69,6 +69,7 @@ async function openCollectorScene(stage: SceneStage, signal: AbortSignal): Promi
   const { manager } = createCollectorOperator({
     client,
     logger,
+    observer: stage.console.observer(),
     helm,
     charts: new ChartStore(folder),
     adminNamespaces: [NAMESPACE],

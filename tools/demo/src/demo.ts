@@ -1,5 +1,7 @@
 /** The course of the demo: scene after scene on one cluster, each operator running until the end. */
 import { EXIT } from '@reeve/cli'
+import { ConsoleModel, ConsoleServer, loadPage } from '@reeve/console'
+import { DYNATRACE_TOKENS } from '@reeve/dynatrace'
 import { connect, isNotFound } from '@reeve/kube'
 import { createLogger, type Logger, silentLogger } from '@reeve/runtime'
 import type { LogLevel } from '@reeve/runtime/logging'
@@ -20,6 +22,7 @@ export interface DemoFlags {
   readonly once: boolean
   readonly timeout: number
   readonly port: number
+  readonly consolePort: number
   readonly logLevel?: LogLevel
 }
 
@@ -62,12 +65,19 @@ async function play(
   stopped: AbortSignal,
 ): Promise<string | undefined> {
   const { kubeconfigPath, hasSimulatedNodes } = cluster
-  const client = await connect({ fieldManager: FIELD_MANAGER, ...(kubeconfigPath && { kubeconfig: kubeconfigPath }) })
+  const model = new ConsoleModel({ secretPatterns: DYNATRACE_TOKENS })
+  const client = await connect({
+    fieldManager: FIELD_MANAGER,
+    ...(kubeconfigPath && { kubeconfig: kubeconfigPath }),
+    onRequest: model.requests.count,
+  })
   const backstage = new Backstage(stopped)
   const opened = new AsyncDisposableStack()
   try {
     greet(screen, cluster)
-    const hints = await show(flags, { client, logger, kubeconfigPath, hasSimulatedNodes }, screen, backstage, opened)
+    screen.write(`  console: ${await openConsole(flags, model, logger, backstage)}`)
+    const stage = { client, logger, kubeconfigPath, hasSimulatedNodes, console: model }
+    const hints = await show(flags, stage, screen, backstage, opened)
     if (!flags.once) await linger(screen, hints, backstage.signal)
   } catch (error) {
     backstage.fail(error)
@@ -76,6 +86,18 @@ async function play(
   await opened.disposeAsync()
   await client.close()
   return backstage.failure?.message
+}
+
+/** Starts the console of all operators; returns what to open in a browser. */
+async function openConsole(
+  { consolePort: port }: DemoFlags,
+  model: ConsoleModel,
+  logger: Logger,
+  backstage: Backstage,
+): Promise<string> {
+  const server = new ConsoleServer({ model, page: await loadPage(), port, logger })
+  backstage.start((signal) => server.run(signal))
+  return server.link()
 }
 
 /** Plays all scenes that this machine can play; returns what to try next. Operators of earlier scenes keep running. */

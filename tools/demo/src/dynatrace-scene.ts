@@ -73,6 +73,7 @@ async function openDynatraceScene(stage: SceneStage, signal: AbortSignal): Promi
   const { manager } = createDynatraceOperator({
     client: account,
     logger,
+    observer: stage.console.observer(),
     namespace: NAMESPACE,
     clusterId: await clusterIdOf(client, { signal }),
     operator: { version: VERSION, image, hasCsiDriver: true },

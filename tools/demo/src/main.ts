@@ -19,6 +19,7 @@ const program = new Command('npm start --')
   .option('--once', 'end with exit code 0 as soon as the samples are ready', false)
   .option('--timeout <seconds>', 'with --once: when to stop waiting', seconds, 60)
   .option('--port <port>', 'port of the embedded cluster; 0 takes a free one', port, 0)
+  .option('--console-port <port>', 'port of the console; 0 takes a free one', port, 0)
   .addOption(
     new Option('--log-level <level>', 'also show the operators’ logs').choices(['debug', 'info', 'warn', 'error']),
   )

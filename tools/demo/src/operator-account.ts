@@ -17,7 +17,7 @@ const ACCESS_KINDS = new Set(['ServiceAccount', 'Role', 'RoleBinding', 'ClusterR
  * const client = await connectAsOperator(stage, { operator: 'webapp', release: 'webapp-operator', namespace }, signal)
  */
 export async function connectAsOperator(
-  { client, logger, kubeconfigPath }: SceneStage,
+  { client, logger, kubeconfigPath, console: { requests } }: SceneStage,
   chart: OperatorChart,
   signal: AbortSignal,
 ): Promise<KubeClient> {
@@ -25,11 +25,12 @@ export async function connectAsOperator(
   const helm = kubeconfigPath === undefined ? undefined : await findClientBinary('helm')
   if (helm === undefined) {
     logger.warn({ operator: chart.operator }, 'the operator has the rights of the demo, not those of its chart')
-    return createClient({ config, fieldManager: chart.release })
+    return createClient({ config, fieldManager: chart.release, onRequest: requests.count })
   }
   await applyChart(client, helm, chart, ({ kind }) => ACCESS_KINDS.has(kind), signal)
   const { account = chart.release } = chart
-  return createClient({ config: { ...config, credentials: accountTokens(client, chart) }, fieldManager: account })
+  const credentials = accountTokens(client, chart)
+  return createClient({ config: { ...config, credentials }, fieldManager: account, onRequest: requests.count })
 }
 
 /** Tokens last for an hour; the demo may run for longer. */

@@ -1,4 +1,5 @@
 /** A scene of the demo: one operator with a sample that becomes ready before the eyes of the audience. */
+import type { ConsoleModel } from '@reeve/console'
 import type { KubeClient } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import type { NarratedKind } from './narrator.ts'
@@ -11,6 +12,8 @@ export interface SceneStage {
   readonly kubeconfigPath: string | undefined
   /** Whether pods are only simulated: images need not exist, and privileged pods are harmless. */
   readonly hasSimulatedNodes: boolean
+  /** Observes the operators for the console. */
+  readonly console: ConsoleModel
 }
 
 /** One scene before it is opened. */

@@ -62,6 +62,7 @@ async function openWebAppScene(stage: SceneStage, signal: AbortSignal): Promise<
   const operator = createWebAppOperator({
     client: account,
     logger,
+    observer: stage.console.observer(),
     webhook: {
       address: { host: '127.0.0.1', port: 0 },
       certificate: { secret: { namespace: NAMESPACE, name: 'webapp-operator-certificate' }, hosts: ['127.0.0.1'] },

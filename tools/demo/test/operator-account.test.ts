@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findClientBinary } from '@reeve/client-binaries'
+import { ConsoleModel } from '@reeve/console'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
 import { connect, isForbidden, Pods, Secrets } from '@reeve/kube'
 import { silentLogger } from '@reeve/runtime'
@@ -20,7 +21,13 @@ describe.skipIf(helm === undefined)('an operator of the demo (skipped without he
     const kubeconfigPath = join(folder, 'kubeconfig')
     await cluster.writeKubeconfig(kubeconfigPath)
     const admin = await connect({ kubeconfig: kubeconfigPath })
-    const stage = { client: admin, logger: silentLogger, kubeconfigPath, hasSimulatedNodes: true }
+    const stage = {
+      client: admin,
+      logger: silentLogger,
+      kubeconfigPath,
+      hasSimulatedNodes: true,
+      console: new ConsoleModel(),
+    }
     const client = await connectAsOperator(stage, chart, AbortSignal.timeout(60_000))
     const review = await client.raw<{ status: { userInfo: { username: string } } }>({
       method: 'POST',

@@ -20,10 +20,11 @@ const LAYERS: Layers = {
   'packages/helm': ['http', 'kube', 'oci'],
   'packages/crd': CLUSTER,
   'packages/runtime': CLUSTER,
-  'packages/cli': ['crd', 'plan', 'runtime', ...CLUSTER],
+  'packages/cli': ['console', 'crd', 'plan', 'runtime', ...CLUSTER],
+  'packages/console': ['plan', 'runtime', ...CLUSTER],
   // A plan is rehearsed on an embedded cluster.
   'packages/plan': ['embedded-cluster', 'runtime', ...CLUSTER],
-  'packages/simulation': ['crd', 'embedded-cluster', 'runtime', ...CLUSTER],
+  'packages/simulation': ['console', 'crd', 'embedded-cluster', 'runtime', ...CLUSTER],
   'operators/webapp': [...OPERATOR, 'oci'],
   'operators/collector': [...OPERATOR, 'helm'],
   'operators/dynatrace': [...OPERATOR, ...OUTSIDE, 'embedded-cluster', 'plan'],

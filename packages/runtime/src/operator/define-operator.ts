@@ -158,8 +158,10 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
       return new Controller(settled, { ...environment, ...(events && { events }) })
     })
     manager.add(...controllers)
-    const { client } = options
-    observer?.created({ name, client, cache, manager, controllers, describe: described, crds: () => crds, views })
+    if (observer !== undefined) {
+      const parts = { name, client: options.client, cache, manager, controllers, views }
+      manager.add(...observer.created({ ...parts, describe: described, crds: () => crds }))
+    }
     return { manager, cache, webhooks, controllers: controllers as CreatedOperator<Primaries>['controllers'] }
   }
   return {

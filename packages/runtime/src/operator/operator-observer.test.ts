@@ -44,13 +44,26 @@ async function run(observer?: OperatorObserver): Promise<readonly ReconcileRecor
 }
 
 function observerWith(describeWrite: OperatorObserver['describeWrite']) {
+  const runs: string[] = []
+  const server = {
+    name: 'console',
+    needsLeadership: false,
+    run: async (signal: AbortSignal) => {
+      runs.push('started')
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      runs.push('stopped')
+    },
+  }
   const created: ObservedOperator[] = []
   const records: ReconcileRecord[] = []
   return {
-    created: (one: ObservedOperator) => void created.push(one),
+    created: (one: ObservedOperator) => {
+      created.push(one)
+      return [server]
+    },
     reconciled: (record: ReconcileRecord) => void records.push(record),
     describeWrite,
-    seen: { created, records },
+    seen: { created, records, runs },
   }
 }
 
@@ -65,6 +78,7 @@ test('an observer sees the operator, its reconciles, and both states of every wr
     ['observed-operator', ['widget']],
   ])
   expect(observer.seen.records).toEqual(records)
+  expect(observer.seen.runs).toEqual(['started', 'stopped'])
   expect(writes.map(({ verb }) => verb)).toEqual(['create', 'patch', 'delete'])
   expect(writes.map(({ before }) => before?.metadata.labels?.colour)).toEqual([undefined, undefined, 'red'])
   expect(writes.map(({ before, after }) => [before?.metadata.name, after?.metadata.name])).toEqual([

@@ -4,6 +4,7 @@ import type { Cache } from '../cache/cache.ts'
 import type { Controller } from '../controller/controller.ts'
 import type { DescribeWrite } from '../controller/observed-write.ts'
 import type { ReconcileRecord } from '../controller/reconcile-record.ts'
+import type { Runnable } from '../lifecycle/runnable.ts'
 import type { Manager } from '../manager/manager.ts'
 import type { DescribedController } from './controller-settings.ts'
 import type { OperatorView } from './operator-view.ts'
@@ -25,8 +26,8 @@ export interface ObservedOperator {
 
 /** Observes one operator. */
 export interface OperatorObserver {
-  /** Called once, when the operator is created and before it runs. */
-  created(operator: ObservedOperator): void
+  /** Called once, when the operator is created and before it runs. Returns what runs with it, such as a server. */
+  created(operator: ObservedOperator): readonly Runnable[]
   /** Called with every reconcile after its end. */
   reconciled(record: ReconcileRecord): void
   readonly describeWrite: DescribeWrite

@@ -1,0 +1,50 @@
+/** Builds the page of the console from `ui`, in memory. */
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { remediesIn } from './remedies.ts'
+
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
+
+/** The files by name: `index.html`, a script and a style sheet. */
+export async function buildPage(): Promise<ReadonlyMap<string, Buffer>> {
+  const reference = await readFile(path('../../../docs/reference.md'), 'utf8')
+  const { outputFiles } = await build({
+    entryPoints: [path('../ui/main.tsx')],
+    absWorkingDir: path('..'),
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    define: { REMEDIES: JSON.stringify(remediesIn(reference)) },
+    entryNames: '[name]-[hash]',
+    outdir: path('../dist/page'),
+    legalComments: 'none',
+    logLevel: 'silent',
+    write: false,
+  })
+  const files = outputFiles.map((file) => [basename(file.path), Buffer.from(file.contents)] as const)
+  const named = (extension: string) => files.find(([name]) => name.endsWith(extension))?.[0] ?? ''
+  const html = pageHtml({ script: named('.js'), style: named('.css') })
+  return new Map([...files, ['index.html', Buffer.from(html)]])
+}
+
+function pageHtml({ script, style }: { readonly script: string; readonly style: string }): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Reeve console</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/${style}">
+<script type="module" src="/${script}"></script>
+</head>
+<body><div id="app"></div><noscript>The console needs JavaScript.</noscript></body>
+</html>
+`
+}
