@@ -1,6 +1,6 @@
 /**
  * Test projects: `unit`, `integration` and `thorough` need nothing installed, `real` runs against a real control plane,
- * `node` on a real node.
+ * `node` on a real node, `browser` in the Chromium of the machine.
  * What is exhaustive and slow belongs to `thorough`, so that `npm test` stays short.
  */
 import { availableParallelism } from 'node:os'
@@ -22,7 +22,7 @@ export default defineConfig({
           maxWorkers,
           isolate,
           include: everywhere.map((root) => `${root}/**/src/**/*.test.ts`),
-          exclude: [...ignored, '**/*.{node,real,thorough}.test.ts'],
+          exclude: [...ignored, '**/*.{browser,node,real,thorough}.test.ts'],
           // Property tests take their time on a busy machine; none of them is about time.
           testTimeout: 30_000,
         },
@@ -33,7 +33,7 @@ export default defineConfig({
           maxWorkers,
           isolate,
           include: everywhere.map((root) => `${root}/**/test/**/*.test.ts`),
-          exclude: [...ignored, '**/*.{node,real,thorough}.test.ts'],
+          exclude: [...ignored, '**/*.{browser,node,real,thorough}.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -64,6 +64,18 @@ export default defineConfig({
           testTimeout: 240_000,
           hookTimeout: 240_000,
           env: { REEVE_TEST_CLUSTER: 'real' },
+        },
+      },
+      {
+        test: {
+          name: 'browser',
+          // A browser, an embedded cluster and all operators at a time are enough.
+          fileParallelism: false,
+          isolate,
+          include: everywhere.map((root) => `${root}/**/*.browser.test.ts`),
+          exclude: ignored,
+          testTimeout: 180_000,
+          hookTimeout: 240_000,
         },
       },
       {

@@ -25,7 +25,8 @@ afterAll(() => rm(folder, { recursive: true }))
 /** The parts of the process of `greeter run` with these arguments. */
 async function open(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const cli = addRunOptions(new Command(), 'greeter').parse(args, { from: 'user' })
-  const context = { env: { KUBECONFIG: kubeconfig, ...env }, logger: async () => silentLogger }
+  const stderr = { write: () => true, hasColors: false }
+  const context = { env: { KUBECONFIG: kubeconfig, ...env }, logger: async () => silentLogger, stderr }
   return openOperatorProcess('greeter', cli.opts<RunOptions>(), context)
 }
 
@@ -49,6 +50,14 @@ describe('the process of an operator', () => {
     })
     expect(own.webhook('validating')).toBeUndefined()
   })
+
+  it('is observed by a console only when that is asked for', async () => {
+    await using plain = await open([])
+    expect(plain.frame.observer).toBeUndefined()
+    await using observed = await open(['--console', '--console-port', '0'])
+    expect(observed.frame.observer).toBeDefined()
+    // The page is built.
+  }, 120_000)
 
   it.each([
     ['default', [], {}],

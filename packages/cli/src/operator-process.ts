@@ -5,6 +5,7 @@ import type { Logger } from '@reeve/runtime'
 import { serviceHosts } from '@reeve/runtime/certificates'
 import { clientMetrics, createMetricsRegistry } from '@reeve/runtime/metrics'
 import type { OperatorFrameOptions, WebhookOptions } from '@reeve/runtime/operator'
+import { openOperatorConsole } from './operator-console.ts'
 import type { RunOptions } from './run-options.ts'
 import type { CommandContext } from './subcommand.ts'
 
@@ -39,20 +40,26 @@ export interface OperatorProcess extends AsyncDisposable {
 export async function openOperatorProcess(
   operator: string,
   options: RunOptions,
-  { env, logger: openLogger }: Pick<CommandContext, 'env' | 'logger'>,
+  context: Pick<CommandContext, 'env' | 'logger' | 'stderr'>,
 ): Promise<OperatorProcess> {
+  const { env } = context
   const { kubeconfig, leaderElect, healthPort, metricsPort = healthPort, protectMetrics } = options
   const namespace = options.leaseNamespace ?? env.POD_NAMESPACE ?? 'default'
   const identity = env.POD_NAME ?? hostname()
-  const logger = await openLogger()
+  const logger = await context.logger()
+  const opened = await openOperatorConsole(options, context, logger)
   const metrics = await createMetricsRegistry({ processMetrics: true })
   const config = await loadConfig({ env, ...(kubeconfig !== undefined && { kubeconfig }) })
+  const count = clientMetrics(metrics, new URL(config.server).host)
   const client = createClient({
     config,
     userAgent: operator,
     fieldManager: operator,
     logger,
-    onRequest: clientMetrics(metrics, new URL(config.server).host),
+    onRequest: (request) => {
+      count(request)
+      opened?.onRequest(request)
+    },
   })
   const address = { port: healthPort }
   return {
@@ -66,6 +73,7 @@ export async function openOperatorProcess(
       instance: identity,
       healthAddress: address,
       metricsAddress: { port: metricsPort, ...(protectMetrics && { isProtected: true }) },
+      observer: opened?.observer,
       ...(leaderElect && { leaderElection: { lease: { namespace, name: operator }, identity } }),
     },
     webhook: (...kinds) => (options.webhook ? webhookOptions(options, namespace, kinds) : undefined),

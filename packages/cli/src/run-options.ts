@@ -2,8 +2,15 @@
 import type { Command } from 'commander'
 import { port, positiveInteger } from './option-values.ts'
 
+/** The parsed options of the console. */
+export interface ConsoleOptions {
+  readonly console: boolean
+  readonly consoleHost: string
+  readonly consolePort: number
+}
+
 /** The parsed options. */
-export interface RunOptions {
+export interface RunOptions extends ConsoleOptions {
   readonly kubeconfig?: string
   readonly concurrency: number
   readonly leaderElect: boolean
@@ -28,7 +35,7 @@ export interface RunOptions {
  * addRunOptions(cli.option('--watch-namespace <name>', 'watch this namespace only', append), 'webapp-operator')
  */
 export function addRunOptions(command: Command, operator: string): Command {
-  return command
+  return addConsoleOptions(command)
     .option('--kubeconfig <path>', 'path of the kubeconfig (default: KUBECONFIG, the pod, or ~/.kube/config)')
     .option('--concurrency <count>', 'resources reconciled concurrently', positiveInteger, 10)
     .option('--leader-elect', 'enable leader election', false)
@@ -42,4 +49,21 @@ export function addRunOptions(command: Command, operator: string): Command {
     .option('--webhook-configuration <name>', 'webhook configurations whose CA bundle is kept up to date', operator)
     .option('--webhook-secret <name>', 'Secret of the certificate that the operator issues', `${operator}-certificate`)
     .option('--webhook-cert-dir <path>', 'folder with tls.crt and tls.key, instead of issuing a certificate')
+}
+
+/**
+ * Adds the options of the console; for operators whose other options differ from {@link addRunOptions}.
+ *
+ * @example
+ * addConsoleOptions(cli)
+ */
+export function addConsoleOptions(command: Command): Command {
+  return command
+    .option('--console', 'serve a read-only page about resources, reconciles and health', false)
+    .option(
+      '--console-host <address>',
+      'address of the console; TLS and accounts protect all but loopback',
+      '127.0.0.1',
+    )
+    .option('--console-port <port>', 'port of the console', port, 8082)
 }

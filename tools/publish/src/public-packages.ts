@@ -17,6 +17,7 @@ export interface PackageManifest {
   readonly exports?: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
   readonly files?: readonly string[]
+  readonly scripts?: Readonly<Record<string, string>>
   /** `entries`: sources that are loaded by path, and so are not found by their imports. */
   readonly reeve?: { readonly entries?: readonly string[] }
   readonly dependencies?: Readonly<Record<string, string>>

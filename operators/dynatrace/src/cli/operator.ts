@@ -1,10 +1,11 @@
 /** `dynatrace-operator operator`: reconciles DynaKubes and EdgeConnects until SIGTERM. */
 import { hostname } from 'node:os'
-import type { Subcommand } from '@reeve/cli'
+import { addConsoleOptions, type CommandContext, type ConsoleOptions, type Subcommand } from '@reeve/cli'
 import type { Logger } from '@reeve/runtime'
 import manifest from '../../package.json' with { type: 'json' }
 import { LEASE_NAME } from '../installed-names.ts'
 import type { OperatorSettings } from '../operator-settings.ts'
+import { DYNATRACE_TOKENS } from '../token-patterns.ts'
 
 const PORTS = { metrics: 8080, health: 10_080 }
 
@@ -30,19 +31,19 @@ Examples:
   RUN_LOCAL=true POD_NAMESPACE=dynatrace dynatrace-operator operator`
 
 /** The subcommand. */
-export const command: Subcommand<Record<string, never>> = {
-  configure: (cli) => void cli.addHelpText('after', EXAMPLES),
-  run: async (_flags, { env, untilSignal }) => {
+export const command: Subcommand<ConsoleOptions> = {
+  configure: (cli) => void addConsoleOptions(cli).addHelpText('after', EXAMPLES),
+  run: async (flags, { env, stderr, untilSignal }) => {
     const { operatorSettings } = await import('../operator-settings.ts')
     const settings = operatorSettings(env)
-    return untilSignal((signal, logger) => runOperator(settings, env, { signal, logger }))
+    return untilSignal((signal, logger) => runOperator(settings, { env, stderr, flags }, { signal, logger }))
   },
 }
 
 /** Runs until `signal` aborts. */
 export async function runOperator(
   settings: OperatorSettings,
-  env: Readonly<Record<string, string | undefined>>,
+  { env, stderr, flags }: Pick<CommandContext, 'env' | 'stderr'> & { readonly flags: ConsoleOptions },
   { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<void> {
   const [
@@ -53,6 +54,7 @@ export async function runOperator(
     { startUp },
     { bindAddress },
     { isManagedByOlm },
+    { openOperatorConsole },
   ] = await Promise.all([
     import('@reeve/kube'),
     import('@reeve/runtime/metrics'),
@@ -61,18 +63,24 @@ export async function runOperator(
     import('../start-up.ts'),
     import('../webhooks/bind-address.ts'),
     import('./managed-by-olm.ts'),
+    import('@reeve/cli/operator-console'),
   ])
   const { namespace, modules, podName, isLocal } = settings
   logger.info({ version: manifest.version, modules }, 'dynatrace-operator')
   if (!settings.image) logger.warn({}, 'DT_OPERATOR_IMAGE is not set: agents have an init container of that image')
   for (const variable of settings.unreadable) logger.warn({ variable }, 'its value cannot be read: the default counts')
   const metrics = await createMetricsRegistry({ processMetrics: true })
+  const opened = await openOperatorConsole(flags, { env, stderr }, logger, DYNATRACE_TOKENS)
+  const count = clientMetrics(metrics, 'kubernetes')
   const client = await connect({
     env,
     userAgent: `dynatrace-operator/${manifest.version}`,
     fieldManager: 'dynatrace-operator',
     logger,
-    onRequest: clientMetrics(metrics, 'kubernetes'),
+    onRequest: (request) => {
+      count(request)
+      opened?.onRequest(request)
+    },
   })
   const healthAddress = bindAddress(env.HEALTH_PROBE_BIND_ADDRESS, PORTS.health)
   try {
@@ -103,6 +111,7 @@ export async function runOperator(
       metricsAddress: bindAddress(env.METRICS_BIND_ADDRESS, PORTS.metrics),
       metrics,
       logger,
+      observer: opened?.observer,
     })
     await manager.run(signal)
   } finally {

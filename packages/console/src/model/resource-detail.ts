@@ -1,6 +1,6 @@
 /** The page of one resource: conditions in time, what it owns, events, reconciles. */
 import { Events, isForbidden, type KubeObject, type ObjectKey, redactText } from '@reeve/kube'
-import { concealer, essence } from '@reeve/plan'
+import { concealer, essence } from '@reeve/plan/differences'
 import { stringify } from 'yaml'
 import { CONSOLE_LIMITS } from '../limits.ts'
 import type { OwnedObject, Reconcile, ResourceDetail, ResourceEvent } from '../wire.ts'

@@ -1,6 +1,6 @@
 /** Writes as field changes that may be kept and shown: without secrets, and bounded. */
 import { isRecord, isSecretKey, type KubeObject, redactText } from '@reeve/kube'
-import { concealer, essence, fieldDiff, SENSITIVE } from '@reeve/plan'
+import { concealer, essence, fieldDiff, SENSITIVE } from '@reeve/plan/differences'
 import type { DescribeWrite } from '@reeve/runtime/controller'
 import { CONSOLE_LIMITS } from '../limits.ts'
 import type { FieldChange } from '../wire.ts'

@@ -14,7 +14,7 @@ export interface PageFile {
 export type PageFiles = ReadonlyMap<string, PageFile>
 
 /** Where a build puts the page: beside a bundle, and in a package. */
-const BUILT = ['./console-page/', '../../dist/page/']
+const BUILT = ['./page/', '../../page/']
 
 /** Builds the page from its sources; not part of packages, which contain the built page. */
 const BUILDER = '../../build/build-page.ts'
@@ -41,7 +41,9 @@ export async function loadPage(): Promise<PageFiles> {
     const { buildPage } = (await import(builder)) as typeof import('../../build/build-page.ts')
     return asPage(await buildPage())
   } catch (cause) {
-    throw new Error('the page of the console is missing from this installation: build it with npm run page', { cause })
+    throw new Error('the page of the console is missing from this installation: build it with npm run build:files', {
+      cause,
+    })
   }
 }
 

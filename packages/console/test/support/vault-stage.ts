@@ -7,10 +7,18 @@ import {
   createClient,
   type KubeClient,
   type KubeObject,
+  type Resource,
   Secrets,
   sleep,
 } from '@reeve/kube'
-import { defineOperator, desired, setCondition, TerminalError } from '@reeve/runtime'
+import {
+  defineOperator,
+  desired,
+  type ReconcileReport,
+  type ReconcileSummary,
+  setCondition,
+  TerminalError,
+} from '@reeve/runtime'
 import { Type } from 'typebox'
 import { ConsoleModel } from '../../src/index.ts'
 import type { Reconcile } from '../../src/wire.ts'
@@ -57,6 +65,15 @@ export const PLANTED = {
 
 const LABELS = { app: 'vault' }
 
+type Vault = typeof Vaults extends Resource<infer T> ? T : never
+
+function report({ primary, failure, clock }: ReconcileSummary<Vault>): ReconcileReport<Vault> {
+  const status = failure === undefined ? 'True' : 'False'
+  const ready = { type: 'Ready', status, reason: 'Reported', message: failure?.message ?? 'all is well' } as const
+  const conditions = [...setCondition(primary.status?.conditions, ready, clock)]
+  return { status: { phase: failure === undefined ? 'Ready' : 'Failed', conditions } }
+}
+
 /** An operator that renders a Secret and a ConfigMap, and can fail with a message that contains a credential. */
 const vaultOperator = defineOperator({
   name: 'vault-operator',
@@ -78,12 +95,7 @@ const vaultOperator = defineOperator({
           desired(ConfigMaps, { metadata, data: { text: spec.text } }),
         ]
       },
-      report: ({ primary, failure, clock }) => {
-        const status = failure === undefined ? 'True' : 'False'
-        const ready = { type: 'Ready', status, reason: 'Reported', message: failure?.message ?? 'all is well' } as const
-        const conditions = setCondition(primary.status?.conditions, ready, clock)
-        return { status: { phase: failure === undefined ? 'Ready' : 'Failed', conditions: [...conditions] } }
-      },
+      report,
     },
   ],
 })

@@ -144,7 +144,7 @@ function Charts({ samples }: { readonly samples: readonly HealthSample[] }) {
 
 function Informers({ informers, nowMs }: { readonly informers: readonly InformerInfo[]; readonly nowMs: number }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Watches">
+    <div class="scroll" tabIndex={0} role="region" aria-label="Table of watches">
       <table>
         <thead>
           <tr>

@@ -74,7 +74,7 @@ function Table({ section }: { readonly section: SectionValue & { readonly type: 
   const { title, columns, rows, empty } = section
   if (rows.length === 0) return <p class="muted">{empty}</p>
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={title}>
+    <div class="scroll" tabIndex={0} role="region" aria-label={`Table: ${title}`}>
       <table>
         <thead>
           <tr>

@@ -1,0 +1,34 @@
+/** The console of an operator process, if its options ask for one. */
+import type { OperatorConsole } from '@reeve/console'
+import type { Logger } from '@reeve/runtime'
+import type { ConsoleOptions } from './run-options.ts'
+import type { CommandContext } from './subcommand.ts'
+
+/**
+ * Opens the console, or nothing without `--console`. Its link is written to standard error when it listens. Inside a
+ * cluster a token in a link would be in the log, so that accounts of the cluster protect it there, whatever its address.
+ *
+ * @param secretPatterns additional secrets that must not be shown
+ *
+ * @example
+ * const opened = await openOperatorConsole(options, context, logger)
+ * const { manager } = operator.create({ client, observer: opened?.observer })
+ */
+export async function openOperatorConsole(
+  { console: isWanted, consoleHost: host, consolePort: port }: ConsoleOptions,
+  { env, stderr }: Pick<CommandContext, 'env' | 'stderr'>,
+  logger: Logger,
+  secretPatterns: readonly RegExp[] = [],
+): Promise<OperatorConsole | undefined> {
+  if (!isWanted) return undefined
+  const { openConsole } = await import('@reeve/console')
+  const isInCluster = env.KUBERNETES_SERVICE_HOST !== undefined
+  return openConsole({
+    host,
+    port,
+    ...(isInCluster && { isProtected: true }),
+    secretPatterns,
+    logger,
+    onReady: (link) => void stderr.write(`console: ${link}\n`),
+  })
+}

@@ -1,0 +1,119 @@
+/** The console when things go wrong or grow large: expired sessions, restarted operators, 10,000 resources. */
+import { type ConsoleModel, ConsoleServer, loadPage, type PageFiles } from '@reeve/console'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath, openBrowser, openPage, violations } from './support/browser.ts'
+import { openCrowd } from './support/crowd.ts'
+
+const SCROLL_STEPS = 120
+
+describe.skipIf(chromiumPath === undefined)('the console', () => {
+  let browser: Browser
+  let page: PageFiles
+
+  beforeAll(async () => {
+    ;[browser, page] = await Promise.all([openBrowser(), loadPage()])
+  }, 120_000)
+  afterAll(() => browser?.close())
+
+  /** Starts a console; what is returned stops it. */
+  const serve = async (model: ConsoleModel, port = 0) => {
+    const server = new ConsoleServer({ model, page, port })
+    const stop = new AbortController()
+    const running = server.run(stop.signal)
+    return {
+      link: await server.link(),
+      port: (await server.address()).port,
+      stop: async () => {
+        stop.abort()
+        await running
+      },
+    }
+  }
+
+  it('asks for a token when the operator was started again, and goes on with the new one', async () => {
+    await using crowd = await openCrowd(3)
+    const first = await serve(crowd.model)
+    const { page: tab } = await openPage(browser)
+    await tab.goto(first.link)
+    await tab.locator('.connection', { hasText: 'Live' }).waitFor()
+    await first.stop()
+    await tab.locator('.connection', { hasText: 'Reconnecting' }).waitFor()
+    expect(await tab.locator('.tbody .tr').count()).toBe(3)
+    const second = await serve(crowd.model, first.port)
+    await tab.getByRole('button', { name: 'Sign in' }).waitFor()
+    expect(await violations(tab)).toEqual([])
+    await tab.fill('#token', 'wrong')
+    await tab.getByRole('button', { name: 'Sign in' }).click()
+    await tab.locator('.notice.bad').waitFor()
+    await tab.fill('#token', /#token=(.+)/.exec(second.link)?.[1] ?? '')
+    await tab.getByRole('button', { name: 'Sign in' }).click()
+    await tab.locator('.connection', { hasText: 'Live' }).waitFor()
+    await tab.context().close()
+    await second.stop()
+  })
+
+  it('asks for a token when the session has ended', async () => {
+    await using crowd = await openCrowd(3)
+    const { link, stop } = await serve(crowd.model)
+    const { page: tab } = await openPage(browser)
+    await tab.goto(link)
+    await tab.waitForSelector('.tbody .tr')
+    await tab.context().clearCookies()
+    await tab.reload()
+    await tab.getByRole('button', { name: 'Sign in' }).waitFor()
+    expect(await tab.innerText('.notice')).toContain('open the link that the operator printed')
+    await tab.context().close()
+    await stop()
+  })
+
+  it('lists 10,000 resources, with only those in view in the page, and finds each', async () => {
+    await using crowd = await openCrowd(10_000)
+    const { link, stop } = await serve(crowd.model)
+    const { page: tab, problems } = await openPage(browser)
+    await tab.goto(link)
+    await tab.locator('.toolbar', { hasText: '10,000 of 10,000' }).waitFor()
+    expect(await tab.locator('.tbody .tr').count()).toBeLessThan(80)
+    const frames = await tab.evaluate<Frames>(SCROLL)
+    console.log(
+      `10,000 resources: ${frames.count} frames, median ${frames.medianMs} ms, slowest ${frames.slowestMs} ms`,
+    )
+    expect(frames.isAtEnd).toBe(true)
+    await tab.locator('.tbody .tr', { hasText: 'one-9999' }).waitFor()
+    expect(await tab.locator('.tbody .tr').count()).toBeLessThan(80)
+    await tab.fill('#search', 'one-4711')
+    await tab.locator('.tbody .tr', { hasText: 'one-4711' }).waitFor()
+    expect(problems).toEqual([])
+    await tab.context().close()
+    await stop()
+  })
+})
+
+/** What scrolling measured. */
+interface Frames {
+  readonly count: number
+  readonly medianMs: number
+  readonly slowestMs: number
+  readonly isAtEnd: boolean
+}
+
+/** Scrolls through the whole list, a step each frame, and measures the frames. Runs in the page. */
+const SCROLL = `(async () => {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+  const body = document.querySelector('.tbody')
+  const times = []
+  let last = await frame()
+  for (let step = 1; step <= ${SCROLL_STEPS}; step++) {
+    body.scrollTop = ((body.scrollHeight - body.clientHeight) * step) / ${SCROLL_STEPS}
+    const now = await frame()
+    times.push(now - last)
+    last = now
+  }
+  const sorted = times.toSorted((one, other) => one - other)
+  return {
+    count: times.length,
+    medianMs: Math.round(sorted[Math.floor(sorted.length / 2)]),
+    slowestMs: Math.round(sorted.at(-1)),
+    isAtEnd: body.scrollTop + body.clientHeight >= body.scrollHeight - 1,
+  }
+})()`

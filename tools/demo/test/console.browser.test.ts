@@ -1,0 +1,183 @@
+/** The console of the demo, as a user sees it: every view, live, in both themes, on small screens, by keyboard. */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { connect } from '@reeve/kube'
+import { WebApps } from '@reeve/webapp'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  chromiumPath,
+  isWiderThanScreen,
+  openBrowser,
+  openPage,
+  violations,
+  WITHOUT_CHROMIUM,
+} from './support/browser.ts'
+import { type DemoProcess, startDemo } from './support/demo-process.ts'
+
+if (chromiumPath === undefined) console.log(WITHOUT_CHROMIUM)
+
+/** Pictures of the documentation are written with `REEVE_PICTURES=true npm run test:browser`. */
+const PICTURES =
+  process.env.REEVE_PICTURES === 'true' ? fileURLToPath(new URL('../../../docs/images/', import.meta.url)) : undefined
+
+const ONE_ROW = 'document.querySelectorAll(".tbody .tr").length === 1'
+const WEBAPP = '#/resource/webapp-operator/WebApp/default/shop'
+const VIEWS = [
+  { name: 'resources', hash: '#/resources', ready: '.tbody .tr' },
+  { name: 'resource', hash: WEBAPP, ready: '.tree .node' },
+  { name: 'reconciles', hash: '#/reconciles?only=writes', ready: '.tbody .tr' },
+  { name: 'health', hash: '#/health', ready: '.chart canvas' },
+  { name: 'plan', hash: '#/plan/webapp-operator/WebApp/default/shop', ready: 'textarea' },
+] as const
+
+describe.skipIf(chromiumPath === undefined)('the console of the demo', () => {
+  let folder: string
+  let demo: DemoProcess
+  let browser: Browser
+  let link = ''
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'reeve-browser-'))
+    demo = startDemo([], { cwd: folder })
+    let story = ''
+    await demo.until((printed) => {
+      story = printed
+      return printed.includes('the samples are ready')
+    })
+    link = /console: (\S+)/.exec(story)?.[1] ?? ''
+    browser = await openBrowser()
+    if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true })
+  }, 240_000)
+
+  afterAll(async () => {
+    await browser?.close()
+    await demo?.[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const open = async (
+    hash: string,
+    ready: string,
+    ...how: [{ width: number; height: number }?, ('dark' | 'light')?]
+  ) => {
+    const { page, problems } = await openPage(browser, ...how)
+    await page.goto(link)
+    await page.waitForSelector('.tbody .tr')
+    await show(page, hash, ready)
+    return { page, problems }
+  }
+
+  const show = async (page: Page, hash: string, ready: string) => {
+    await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+    await page.waitForSelector(ready)
+  }
+
+  const picture = async (page: Page, name: string) => {
+    if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `console-${name}.png`) })
+  }
+
+  it('opens by the printed link, and keeps the token out of the address', async () => {
+    const { page, problems } = await open('#/resources', '.tbody .tr')
+    expect(page.url()).not.toContain('token')
+    await page.reload()
+    await page.waitForSelector('.tbody .tr')
+    expect(await page.evaluate('document.cookie')).toBe('')
+    const names = await page.locator('.tbody .tr').allInnerTexts()
+    for (const expected of ['shop', 'acme-logs', 'dynakube', 'edgeconnect']) {
+      expect(
+        names.some((text) => text.includes(expected)),
+        expected,
+      ).toBe(true)
+    }
+    await page.fill('#search', 'webapp shop')
+    await page.waitForFunction(ONE_ROW)
+    expect(page.url()).toContain('q=webapp')
+    expect(problems).toEqual([])
+    await page.context().close()
+  })
+
+  it.each(VIEWS)('shows $name, accessible in light and dark', async ({ name, hash, ready }) => {
+    for (const theme of ['light', 'dark'] as const) {
+      const { page, problems } = await open(hash, ready, undefined, theme)
+      expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(theme)
+      expect(await violations(page)).toEqual([])
+      expect(problems).toEqual([])
+      await picture(page, theme === 'light' ? name : `${name}-dark`)
+      await page.context().close()
+    }
+  })
+
+  it.each(VIEWS)('shows $name on a screen of 420 pixels', async ({ name, hash, ready }) => {
+    const { page } = await open(hash, ready, { width: 420, height: 800 })
+    expect(await isWiderThanScreen(page)).toBe(false)
+    expect(await violations(page)).toEqual([])
+    if (name === 'resource') await picture(page, 'narrow')
+    await page.context().close()
+  })
+
+  it('shows why a reconcile ran, what it wrote, field by field, and how long its stages took', async () => {
+    const { page } = await open('#/reconciles?only=writes&q=shop', '.tbody .tr')
+    await page.locator('.tbody .tr', { hasText: 'create Deployment' }).first().click()
+    const detail = page.locator('aside .reconcile')
+    await detail.locator('.stages').waitFor()
+    expect(await detail.innerText()).toContain('WebApp default/shop added')
+    await detail.locator('details.write', { hasText: 'Deployment' }).first().locator('summary').click()
+    expect(await detail.innerText()).toContain('spec.replicas')
+    await picture(page, 'reconcile')
+    await page.context().close()
+  })
+
+  it('plans an edited resource without applying it, and plans nothing for the next reconcile', async () => {
+    const { page } = await open('#/plan/webapp-operator/WebApp/default/shop', 'textarea')
+    const yaml = await page.inputValue('textarea')
+    await page.fill('textarea', yaml.replace(/replicas: \d+/, 'replicas: 7'))
+    await page.click('button.primary')
+    await page.locator('.plan .write', { hasText: 'Deployment' }).waitFor()
+    expect(await page.locator('.plan').innerText()).toContain('spec.replicas')
+    await picture(page, 'plan')
+    await page.fill('textarea', 'kind: Other')
+    await page.click('button.primary')
+    await page.locator('.notice.bad').waitFor()
+    await show(page, WEBAPP, '.tree .node')
+    await page.getByRole('button', { name: 'Plan it' }).click()
+    await page.locator('.plan .notice.good').waitFor()
+    expect(await page.locator('.plan').innerText()).toContain('Nothing would be written')
+    await page.context().close()
+  })
+
+  it('follows the cluster without a reload', async () => {
+    const { page } = await open(WEBAPP, '.tree .node')
+    const client = await connect({ kubeconfig: join(folder, '.reeve/kubeconfig') })
+    const key = { namespace: 'default', name: 'shop' }
+    await client.patch(WebApps, key, { type: 'merge', patch: { spec: { replicas: 4 } } })
+    await page.locator('.tree', { hasText: '4 of 4 available' }).waitFor()
+    await page.locator('.connection', { hasText: 'Live' }).waitFor()
+    await client.close()
+    await page.context().close()
+  })
+
+  it('can be used by keyboard', async () => {
+    const { page } = await open('#/resources', '.tbody .tr')
+    await page.keyboard.press('g')
+    await page.keyboard.press('c')
+    await page.getByRole('heading', { name: 'Reconciles' }).waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('r')
+    await page.getByRole('heading', { name: 'Resources' }).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('shop')
+    await page.waitForFunction(ONE_ROW)
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('j')
+    await page.locator('.tr.active').waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Owned objects' }).waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('heading', { name: 'Keyboard' }).waitFor()
+    expect(await violations(page)).toEqual([])
+    await page.context().close()
+  })
+})
