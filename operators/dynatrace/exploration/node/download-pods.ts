@@ -26,13 +26,17 @@ const STEP_MS = 80
 export class DownloadPods {
   readonly #place: Pick<OutsidePlace, 'client' | 'clock'>
   readonly #root: string
-  readonly #onChange: () => void
+  readonly #onChange: (paths: readonly string[]) => void
   /** Pods that exist, by uid. */
   readonly #existing = new Set<string>()
   readonly #started = new Set<string>()
 
   /** @param root the data directory */
-  constructor(place: Pick<OutsidePlace, 'client' | 'clock'>, root: string, onChange: () => void) {
+  constructor(
+    place: Pick<OutsidePlace, 'client' | 'clock'>,
+    root: string,
+    onChange: (paths: readonly string[]) => void,
+  ) {
     this.#place = place
     this.#root = root
     this.#onChange = onChange
@@ -67,11 +71,11 @@ export class DownloadPods {
     const option = (name: string) =>
       container.args?.find((arg) => arg.startsWith(`--${name}=`))?.replace(`--${name}=${DATA_ROOT}`, this.#root) ?? ''
     const copy = { files: filesOf(container.image ?? ''), target: option('target'), work: option('work') }
-    this.#run(uid, stepsOf(copy, this.#place.clock))
+    this.#run(uid, stepsOf(copy, this.#place.clock), [copy.work, copy.target])
   }
 
   /** A step at a time, until the pod is gone. */
-  #run(uid: string, [step, ...others]: readonly (() => void)[]): void {
+  #run(uid: string, [step, ...others]: readonly (() => void)[], paths: readonly string[]): void {
     if (step === undefined || !this.#existing.has(uid)) return
     try {
       step()
@@ -79,9 +83,9 @@ export class DownloadPods {
       // The program fails, for example because its directory was deleted.
       return
     } finally {
-      this.#onChange()
+      this.#onChange(paths)
     }
-    this.#place.clock.schedule(STEP_MS, () => this.#run(uid, others))
+    this.#place.clock.schedule(STEP_MS, () => this.#run(uid, others, paths))
   }
 }
 

@@ -17,7 +17,7 @@ export const FILE_FUNCTIONS: Readonly<Record<string, FileFunction>> = {
   readdir: async (_, path: string, options?: { withFileTypes: true }) =>
     options ? fs.readdirSync(path, options).sort(byName) : fs.readdirSync(path).sort(),
   chmod: (seam, path: string, mode: number) => seam.change('chmod', path, () => fs.chmodSync(path, mode)),
-  rename: (seam, from: string, to: string) => seam.change(`rename to`, to, () => fs.renameSync(from, to)),
+  rename: (seam, from: string, to: string) => seam.change(`rename to`, to, () => fs.renameSync(from, to), from),
   symlink: (seam, target: string, path: string) => seam.change('symlink', path, () => fs.symlinkSync(target, path)),
   link: (seam, target: string, path: string) => seam.change('link', path, () => fs.linkSync(target, path)),
   rmdir: (seam, path: string) => seam.change('rmdir', path, () => fs.rmdirSync(path)),

@@ -11,8 +11,8 @@ export interface FileSeamOptions {
   readonly root: string
   readonly call: OutsideCall
   readonly clock: Clock
-  /** Called after each change. */
-  readonly onChange: () => void
+  /** Called after each change, with the paths that it concerns. */
+  readonly onChange: (paths: readonly string[]) => void
 }
 
 const seams = new AsyncLocalStorage<FileSeam>()
@@ -42,15 +42,15 @@ export class FileSeam {
     return seams.run(this, action)
   }
 
-  /** Makes one change. */
-  async change<R>(verb: string, path: string, act: () => R): Promise<R> {
-    if (ALIKE.test(path)) return act()
+  /** Makes one change, of `path` and perhaps of `others`. */
+  async change<R>(verb: string, path: string, act: () => R, ...others: readonly string[]): Promise<R> {
     const { root, call, onChange } = this.#options
-    return call(`${verb} ${relative(root, path)}`, () => {
+    const make = () => {
       const result = act()
-      onChange()
+      onChange([path, ...others])
       return result
-    })
+    }
+    return ALIKE.test(path) ? make() : call(`${verb} ${relative(root, path)}`, make)
   }
 
   /** Gives a new file or directory the virtual time. */

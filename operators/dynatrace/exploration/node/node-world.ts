@@ -1,7 +1,7 @@
 /** A node and a tenant: the data directory, the mounts of pods, and the pods of download Jobs. */
-import { lstatSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join, relative } from 'node:path'
+import { basename, join } from 'node:path'
 import { HttpConnectionError, type OutboundRequest, type OutboundResponse } from '@reeve/http'
 import type { Clock } from '@reeve/kube'
 import type { OutsideCall, OutsidePlace, PlainObject } from '@reeve/simulation'
@@ -11,15 +11,16 @@ import { TENANT, TenantWorld } from '../tenant-world.ts'
 import { AGENT_VERSION, DownloadPods, ORIGIN } from './download-pods.ts'
 import { filePatch } from './file-patch.ts'
 import { FileSeam } from './file-seam.ts'
+import { Listings, namesIn } from './listings.ts'
 
 /** The node of the provisioner. */
 export const NODE = 'node-1'
 
+/** In memory where there is such a place: every run makes, renames and deletes thousands of files. */
+const SCRATCH = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+
 /** Small: what is in the files does not matter. */
 const AGENT_BYTES = 4096
-
-/** What is in the directory of an agent: `path`, `path/` for directories, `path -> target` for links. */
-type Listing = readonly string[]
 
 /** Files that an agent has by whatever method it was installed, below `agent`. */
 const ESSENTIAL = ['installer.version', 'conf/ruxitagentproc.conf', 'lib64/liboneagentproc.so'] as const
@@ -33,12 +34,14 @@ export class NodeWorld extends TenantWorld {
   isTenantDown = false
   readonly #seams: FileSeam[] = []
   readonly #broken = new Set<string>()
+  readonly #listings: Listings
 
   constructor(place: OutsidePlace) {
     super(place, [TENANT], AGENT_BYTES)
-    this.paths = new DataPaths(mkdtempSync(join(tmpdir(), 'explored-node-')))
+    this.paths = new DataPaths(mkdtempSync(join(SCRATCH, 'explored-node-')))
+    this.#listings = new Listings(this.paths.root)
     filePatch.acquire()
-    new DownloadPods(place, this.paths.root, () => this.#check()).follow()
+    new DownloadPods(place, this.paths.root, (paths) => this.#changed(paths)).follow()
   }
 
   override respond(request: OutboundRequest): Promise<OutboundResponse> {
@@ -49,7 +52,7 @@ export class NodeWorld extends TenantWorld {
   /** The way to the disk of one process. */
   seam(call: OutsideCall, clock: Clock): FileSeam {
     const { root } = this.paths
-    const seam = new FileSeam({ root, call, clock, onChange: () => this.#check() })
+    const seam = new FileSeam({ root, call, clock, onChange: (paths) => this.#changed(paths) })
     this.#seams.push(seam)
     return seam
   }
@@ -68,14 +71,13 @@ export class NodeWorld extends TenantWorld {
 
   override state(): Readonly<Record<string, PlainObject>> {
     const { root, codeModules, dynakubes } = this.paths
-    const agents = namesIn(codeModules).map((name) => [`agent ${name}`, { files: this.#listing(name) }] as const)
-    const directories = namesIn(dynakubes).map((name) => {
-      return [`directory of ${name}`, { files: listing(join(dynakubes, name), root) }] as const
-    })
+    const filesIn = (folder: string, name: string) => ({ files: this.#listings.of(join(folder, name)) })
+    const agents = namesIn(codeModules).map((name) => [`agent ${name}`, filesIn(codeModules, name)] as const)
+    const directories = namesIn(dynakubes).map((name) => [`directory of ${name}`, filesIn(dynakubes, name)] as const)
     const known = [codeModules, dynakubes].map((path) => basename(path))
     const others = namesIn(root)
       .filter((name) => !known.includes(name))
-      .map((name) => [`stray ${name}`, { files: listing(join(root, name), root) }] as const)
+      .map((name) => [`stray ${name}`, filesIn(root, name)] as const)
       // The parent of the directories of Jobs stays.
       .filter(([name, { files }]) => name !== 'stray work' || files.length > 0)
     const broken = [...this.#broken].map((text) => [`broken: ${text}`, {}] as const)
@@ -86,6 +88,12 @@ export class NodeWorld extends TenantWorld {
     for (const seam of this.#seams) seam.closeAll()
     filePatch.release()
     rmSync(this.paths.root, { recursive: true, force: true })
+  }
+
+  #changed(paths: readonly string[]): void {
+    for (const path of paths) this.#listings.forget(path)
+    // Nobody sees what is being unpacked.
+    if (paths.some((path) => !path.startsWith(this.paths.unpacking))) this.#check()
   }
 
   /** What pods rely on at any moment. */
@@ -109,10 +117,6 @@ export class NodeWorld extends TenantWorld {
       if (!isThere) this.#broken.add(`${name} was deleted while a pod used it`)
     }
   }
-
-  #listing(name: string): Listing {
-    return listing(this.paths.codeModule(name), this.paths.root)
-  }
 }
 
 function isComplete(agent: string): boolean {
@@ -132,25 +136,3 @@ function linkTarget(path: string): string | undefined {
 }
 
 const exists = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
-
-function namesIn(path: string): readonly string[] {
-  try {
-    return readdirSync(path).sort()
-  } catch {
-    // There is none.
-    return []
-  }
-}
-
-/** Everything in a directory, or a file; targets of links below `root` are relative to it. */
-function listing(path: string, root: string, shown = ''): Listing {
-  const status = lstatSync(path)
-  if (status.isSymbolicLink()) {
-    const target = readlinkSync(path)
-    return [`${shown} -> ${target.startsWith(root) ? relative(root, target) : target}`]
-  }
-  const mode = (status.mode & 0o777).toString(8)
-  if (!status.isDirectory()) return [`${shown} ${mode} ${status.size}`]
-  const inside = namesIn(path).flatMap((name) => listing(join(path, name), root, join(shown, name)))
-  return [...(shown === '' ? [] : [`${shown}/ ${mode}`]), ...inside]
-}

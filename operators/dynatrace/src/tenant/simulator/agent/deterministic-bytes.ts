@@ -18,12 +18,12 @@ export function deterministicBytes(seed: string, sizeBytes: number): ByteSource 
 }
 
 function* blocks(seed: string, start: number, end: number): Generator<Buffer> {
-  const template = templateOf(seed)
+  const template = templateOf(seed, end)
   for (let position = start; position < end; ) {
     const number = Math.floor(position / BLOCK_BYTES)
     // A fresh copy each time: the one before may still be waiting in a socket.
     const block = Buffer.from(template)
-    for (let page = 0; page < BLOCK_BYTES; page += PAGE_BYTES) {
+    for (let page = 0; page < block.length; page += PAGE_BYTES) {
       block.writeUInt32BE((number * BLOCK_BYTES + page) / PAGE_BYTES, page)
     }
     const offset = position - number * BLOCK_BYTES
@@ -33,8 +33,10 @@ function* blocks(seed: string, start: number, end: number): Generator<Buffer> {
   }
 }
 
-function templateOf(seed: string): Buffer {
-  return createHash('shake256', { outputLength: BLOCK_BYTES }).update(seed).digest()
+/** As many whole pages as are read up to `end`: of a small file not the whole block. */
+function templateOf(seed: string, end: number): Buffer {
+  const outputLength = Math.min(BLOCK_BYTES, Math.ceil(end / PAGE_BYTES) * PAGE_BYTES)
+  return createHash('shake256', { outputLength }).update(seed).digest()
 }
 
 /** Bytes that are in memory. */
