@@ -1,4 +1,5 @@
 /** The kernel's table of mounts. */
+import { lstatSync } from 'node:fs'
 import { readFile, realpath } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
@@ -43,10 +44,13 @@ export function parseMounts(table: string): readonly Mount[] {
  * *Errors*: those of the file system, except that the path does not exist: then nothing is.
  */
 export async function isMountPoint(path: string): Promise<boolean> {
+  // Most often nothing is there yet.
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false
   let real: string
   try {
     real = await realpath(path)
   } catch (error) {
+    // A link that leads nowhere.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
     throw error
   }

@@ -1,5 +1,10 @@
-/** Volumes of applications: an overlay over an agent that all pods of the node share. */
-import { mkdir, readlink, stat } from 'node:fs/promises'
+/**
+ * Volumes of applications: an overlay over an agent that all pods of the node share.
+ *
+ * Directories and links are made synchronously: each takes some microseconds, less than handing it to a thread and back.
+ * Mounts wait for locks of the kernel and run on threads.
+ */
+import { mkdirSync, readlinkSync, statSync } from 'node:fs'
 import type { Logger } from '@reeve/runtime'
 import type { DataPaths } from '../data-paths.ts'
 import { STATUS, StatusError } from '../grpc/status-error.ts'
@@ -32,14 +37,13 @@ const OPEN_TO_ALL = 0o777
  */
 export async function publishAppVolume(volume: Volume, context: PublishContext): Promise<void> {
   const { paths, logger } = context
-  const attempt = await attemptOf(volume, context)
+  const attempt = attemptOf(volume, context)
   if (attempt === 'given up') {
     logger.info({ volume: volume.id, pod: volume.podName }, 'no agent in time: the pod starts without one')
     return
   }
-  const link = paths.latestCodeModule(volume.dynakube)
-  const [isAvailable, lower] = await Promise.all([isDirectory(link), readlink(link).catch(() => undefined)])
-  if (!isAvailable || lower === undefined) {
+  const lower = latestAgent(paths.latestCodeModule(volume.dynakube))
+  if (lower === undefined) {
     const message = `the provisioner has not installed an agent for the DynaKube ${volume.dynakube} yet`
     throw new StatusError(STATUS.unavailable, message)
   }
@@ -54,49 +58,48 @@ export async function publishAppVolume(volume: Volume, context: PublishContext):
 type Attempt = 'first' | 'repeated' | 'given up'
 
 /** Makes the directory of the volume, most often: there is one attempt for most volumes. */
-async function attemptOf(volume: Volume, context: PublishContext): Promise<Attempt> {
+function attemptOf(volume: Volume, context: PublishContext): Attempt {
   const { paths, logger } = context
   const { root } = paths.appVolume(volume.id)
   try {
-    await mkdir(root, OPEN_TO_ALL)
+    mkdirSync(root, OPEN_TO_ALL)
     return 'first'
   } catch (error) {
     if (isTaken(error)) return repeatedAttempt(root, volume, context)
-    if (isMissing(error)) return (await isMade(root, logger)) ? 'first' : 'given up'
+    if (isMissing(error)) return isMade(root, logger) ? 'first' : 'given up'
     logger.error({ volume: volume.id, error }, 'cannot make the directory of a volume')
     return 'given up'
   }
 }
 
-async function repeatedAttempt(
-  root: string,
-  { id, retryTimeoutMs }: Volume,
-  { now, logger }: PublishContext,
-): Promise<Attempt> {
+function repeatedAttempt(root: string, { id, retryTimeoutMs }: Volume, { now, logger }: PublishContext): Attempt {
   try {
-    const { mtimeMs } = await stat(root)
-    return now() > mtimeMs + retryTimeoutMs ? 'given up' : 'repeated'
+    return now() > statSync(root).mtimeMs + retryTimeoutMs ? 'given up' : 'repeated'
   } catch (error) {
     logger.error({ volume: id, error }, 'cannot read the directory of a volume')
     return 'given up'
   }
 }
 
-function isMade(root: string, logger: Logger): Promise<boolean> {
-  return mkdir(root, { recursive: true, mode: OPEN_TO_ALL }).then(
-    () => true,
-    (error: unknown) => {
-      logger.error({ error }, 'cannot make the directory of a volume')
-      return false
-    },
-  )
+function isMade(root: string, logger: Logger): boolean {
+  try {
+    mkdirSync(root, { recursive: true, mode: OPEN_TO_ALL })
+    return true
+  } catch (error) {
+    logger.error({ error }, 'cannot make the directory of a volume')
+    return false
+  }
 }
 
-function isDirectory(path: string): Promise<boolean> {
-  return stat(path).then(
-    (status) => status.isDirectory(),
-    () => false,
-  )
+/** The directory that a link leads to. The provisioner replaces the link at any time: it is read once. */
+function latestAgent(link: string): string | undefined {
+  try {
+    const target = readlinkSync(link)
+    return statSync(target).isDirectory() ? target : undefined
+  } catch {
+    // Nothing is installed yet, or something else is in the way.
+    return undefined
+  }
 }
 
 async function mountAgent(
@@ -108,14 +111,8 @@ async function mountAgent(
   const directories = paths.appVolume(volume.id)
   const { mapped, upper, work } = directories
   const podLink = paths.podLink(volume.dynakube, volume.podNamespace, volume.podName)
-  const make = (path: string) => mkdir(path, { recursive: true, mode: OPEN_TO_ALL })
-  // Together, because each takes its turn on a thread of its own.
-  await Promise.all([
-    make(mapped),
-    make(upper).then(() => writePodInfo(directories, podLink)),
-    make(work),
-    make(volume.targetPath),
-  ])
+  for (const path of [mapped, upper, work, volume.targetPath]) mkdirSync(path, { recursive: true, mode: OPEN_TO_ALL })
+  writePodInfo(directories, podLink)
   // Left by a process that was killed between the two mounts. It may show an agent that is no longer the latest.
   if (attempt === 'repeated') await unmountAll(mapped, mounts)
   await mounts.overlay({ lower, upper, work, target: mapped })
@@ -126,5 +123,5 @@ async function mountAgent(
     await mounts.unmount(mapped).catch(() => false)
     throw error
   }
-  await linkPod(directories, podLink)
+  linkPod(directories, podLink)
 }

@@ -1,5 +1,5 @@
 /** Volumes of host agents: a directory of the node that outlives the pod. */
-import { lstat, mkdir, rm, stat } from 'node:fs/promises'
+import { existsSync, lstatSync, mkdirSync, rmSync } from 'node:fs'
 import { STATUS, StatusError } from '../grpc/status-error.ts'
 import type { PublishContext } from './app-volume.ts'
 import type { Volume } from './publish-request.ts'
@@ -15,9 +15,8 @@ const OPEN_TO_ALL = 0o777
 export async function publishHostVolume(volume: Volume, { paths, mounts }: PublishContext): Promise<void> {
   const storage = paths.hostStorage(volume.dynakube)
   try {
-    if (await leadsNowhere(storage)) await rm(storage)
-    await mkdir(storage, { recursive: true, mode: OPEN_TO_ALL })
-    await mkdir(volume.targetPath, { recursive: true, mode: OPEN_TO_ALL })
+    if (leadsNowhere(storage)) rmSync(storage)
+    for (const path of [storage, volume.targetPath]) mkdirSync(path, { recursive: true, mode: OPEN_TO_ALL })
     await mounts.bind(storage, volume.targetPath)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -25,11 +24,7 @@ export async function publishHostVolume(volume: Volume, { paths, mounts }: Publi
   }
 }
 
-async function leadsNowhere(path: string): Promise<boolean> {
-  const link = await lstat(path).catch(() => undefined)
-  if (!link?.isSymbolicLink()) return false
-  return stat(path).then(
-    () => false,
-    () => true,
-  )
+function leadsNowhere(path: string): boolean {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+  return isLink && !existsSync(path)
 }

@@ -13,7 +13,7 @@ it('is made and removed while other pods of the namespace come and go', async ()
     const link = paths.podLink('dk', 'shop', pod)
     await mkdir(volume.upper, { recursive: true })
     for (let round = 0; round < 50; round++) {
-      await writePodInfo(volume, link)
+      writePodInfo(volume, link)
       await linkPod(volume, link)
       await removePodLink(await readPodInfo(volume), volume, paths)
     }

@@ -1,11 +1,11 @@
 /** Unpublishes volumes of pods. */
-import { lstat, rm, rmdir, unlink } from 'node:fs/promises'
+import { lstatSync, rmdirSync, unlinkSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AppVolumePaths } from '../data-paths.ts'
 import { unmountAll } from '../mounts/mounts.ts'
 import type { NodeUnpublishVolumeRequest } from '../wire/csi-messages.ts'
 import type { PublishContext } from './app-volume.ts'
-import { isMissing } from './file-errors.ts'
 import { readPodInfo, removePodLink } from './pod-link.ts'
 
 /**
@@ -18,61 +18,56 @@ export async function unpublishVolume(
 ): Promise<void> {
   const { paths, mounts, logger } = context
   const volume = paths.appVolume(volumeId)
-  const attempt = (what: string, work: Promise<unknown>): Promise<boolean> =>
-    work.then(
-      () => true,
-      (error: unknown) => {
-        logger.error({ volume: volumeId, error }, what)
-        return false
-      },
-    )
+  const attempt = async (what: string, work: () => unknown): Promise<boolean> => {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      logger.error({ volume: volumeId, error }, what)
+      return false
+    }
+  }
   const ofTarget = 'cannot unmount the target of a volume'
   const ofOverlay = 'cannot unmount the overlay of a volume'
-  const reading = readPodInfo(volume).catch(() => '')
   // What is still mounted is in use; deleting what it shows would break it. More mounts at the same place are rare, so
   // that looking for them does not hold up the rest.
-  if (!(await attempt(ofTarget, mounts.unmount(targetPath)))) return
+  if (!(await attempt(ofTarget, () => mounts.unmount(targetPath)))) return
   // There is none for a host agent, or for a pod without an agent.
   const unmounted = await Promise.all([
-    attempt(ofTarget, unmountAll(targetPath, mounts)),
-    attempt(ofOverlay, mounts.unmount(volume.mapped)),
+    attempt(ofTarget, () => unmountAll(targetPath, mounts)),
+    attempt(ofOverlay, () => mounts.unmount(volume.mapped)),
   ])
   if (unmounted.includes(false)) return
-  const link = await reading
   const [isUnmounted] = await Promise.all([
-    attempt(ofOverlay, unmountAll(volume.mapped, mounts)),
-    attempt('cannot delete the link of a pod', removePodLink(link, volume, paths)),
+    attempt(ofOverlay, () => unmountAll(volume.mapped, mounts)),
+    attempt('cannot delete the link of a pod', () => removePodLink(readPodInfo(volume), volume, paths)),
   ])
-  if (isUnmounted) await attempt('cannot delete what a pod wrote', removeVolume(volume))
+  if (isUnmounted) await attempt('cannot delete what a pod wrote', () => removeVolume(volume))
 }
 
 async function removeVolume(volume: AppVolumePaths): Promise<void> {
-  if (!(await removeUnwritten(volume))) await removeWritten(volume)
+  if (!isRemovedUnwritten(volume)) await removeWritten(volume)
 }
 
 /** Deletes a volume into which the pod wrote nothing, in as few steps as possible; returns false for any other. */
-async function removeUnwritten({ root, mapped, upper, work, podInfo }: AppVolumePaths): Promise<boolean> {
-  const removed = await Promise.allSettled([
-    rmdir(mapped),
-    unlink(podInfo).then(() => rmdir(upper)),
-    // Made by the kernel.
-    rmdir(join(work, 'work')).then(() => rmdir(work)),
-  ])
-  if (removed.some(({ status }) => status === 'rejected')) return false
-  return rmdir(root).then(
-    () => true,
-    () => false,
-  )
+function isRemovedUnwritten({ root, mapped, upper, work, podInfo }: AppVolumePaths): boolean {
+  try {
+    unlinkSync(podInfo)
+    // The last one was made by the kernel.
+    for (const path of [mapped, upper, join(work, 'work'), work, root]) rmdirSync(path)
+    return true
+  } catch {
+    // There is more to delete, or less.
+    return false
+  }
 }
 
-/** A volume of an earlier release is a link to its directories; deleting the link alone would leave them. */
+/**
+ * Deletes however much a pod wrote, on threads. A volume of an earlier release is a link to its directories; deleting the
+ * link alone would leave them.
+ */
 async function removeWritten({ root, upper, work }: AppVolumePaths): Promise<void> {
-  const status = await lstat(root).catch((error: unknown) => {
-    if (isMissing(error)) return undefined
-    throw error
-  })
-  if (status === undefined) return
-  if (status.isSymbolicLink()) {
+  if (lstatSync(root, { throwIfNoEntry: false })?.isSymbolicLink()) {
     for (const path of [upper, work]) await rm(path, { recursive: true, force: true })
   }
   await rm(root, { recursive: true, force: true })
