@@ -1,91 +1,99 @@
 /**
- * Publishes volumes through the driver and directly, alternating, and prints the times. Runs in its own mount
- * namespace.
+ * Publishes volumes through the driver and through a process that makes the bare system calls, alternating, and prints the
+ * times. Runs in its own mount namespace.
  */
-import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises'
+import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { callUnix, kernelMounts, runCsiServer } from '@reeve/dynatrace/csi'
-import { silentLogger } from '@reeve/runtime'
+import { fileURLToPath } from 'node:url'
 import { publishRequest, unpublishRequest } from './csi-requests.ts'
+import { bundleSmallCommands } from './operator-bundle.ts'
+import { connectUnix, unaryCall } from './unary-call.ts'
 
-const VOLUMES = 300
-const TIMEOUT_MS = 30_000
+/** Ten of them are slower than the p99. */
+const VOLUMES = 1_000
+/** Not measured: the code of all processes is compiled meanwhile. */
+const WARM_UP = 100
+
+const BARE = fileURLToPath(new URL('./csi-bare.ts', import.meta.url))
+
+type Call = 'publish' | 'unpublish'
+type Times = Record<'driver' | 'connecting' | 'bare', Record<Call, number[]>>
 
 const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'))
-const socket = join(folder, 'csi.sock')
-const data = join(folder, 'data')
-const module = join(data, 'codemodules/1')
-const stop = new AbortController()
-const { signal } = stop
-const mounts = await kernelMounts()
+const [socket, bareSocket] = [join(folder, 'csi.sock'), join(folder, 'bare.sock')]
+const [data, pods] = [join(folder, 'data'), join(folder, 'pods')]
 process.umask(0)
 
-await mkdir(module, { recursive: true })
-await mkdir(join(data, '_dynakubes/dk'), { recursive: true })
-await symlink(module, join(data, '_dynakubes/dk/latest-codemodule'))
-const options = { socket, nodeId: 'n', dataRoot: data, maxRequests: 20, version: '1', logger: silentLogger, mounts }
-const server = runCsiServer({ ...options, metricsAddress: { host: '127.0.0.1', port: 0 } }, signal)
-while (!(await stat(socket).catch(() => undefined))) await pause(5)
+for (const path of ['codemodules/1', 'appmounts', '_dynakubes/dk/appmounts/bare']) {
+  await mkdir(join(data, path), { recursive: true })
+}
+await mkdir(pods)
+await symlink(join(data, 'codemodules/1'), join(data, '_dynakubes/dk/latest-codemodule'))
+const program = await bundleSmallCommands(folder)
+const flags = [`--endpoint=unix:${socket}`, `--data-root=${data}`, '--metrics-bind-address=127.0.0.1:0']
+const children = [
+  spawn(process.execPath, [program, 'csi-server', ...flags], { stdio: 'ignore' }),
+  spawn(process.execPath, [BARE, bareSocket, data, pods], { stdio: ['ignore', 'ignore', 'inherit'] }),
+]
 
-const timed = async (work: () => Promise<unknown>): Promise<number> => {
-  const startedAt = performance.now()
-  await work()
-  return performance.now() - startedAt
+async function serving(path: string, child: ChildProcess | undefined): Promise<void> {
+  while (!(await stat(path).catch(() => undefined))) {
+    if (child?.exitCode !== null) throw new Error(`nothing serves ${path}`)
+    await pause(5)
+  }
 }
 
-const call = (method: string, request: Uint8Array) =>
-  callUnix(socket, `/csi.v1.Node/${method}`, { timeoutMs: TIMEOUT_MS, signal, request })
+const METHODS = { publish: '/csi.v1.Node/NodePublishVolume', unpublish: '/csi.v1.Node/NodeUnpublishVolume' }
+const REQUESTS = { publish: publishRequest, unpublish: unpublishRequest }
 
-/** One volume through the driver. */
-async function byDriver(id: string): Promise<readonly [number, number]> {
-  const target = join(folder, 'pods', id)
-  const publish = await timed(() => call('NodePublishVolume', publishRequest(id, target)))
-  const unpublish = await timed(() => call('NodeUnpublishVolume', unpublishRequest(id, target)))
-  return [publish, unpublish]
+/** As the kubelet does it: a connection for each call. */
+async function overNewConnection(call: Call, request: Uint8Array): Promise<void> {
+  const session = connectUnix(socket)
+  await unaryCall(session, METHODS[call], request)
+  session.close()
 }
 
-/** The same directories, files and mounts, with nothing around them. */
-async function byHand(id: string): Promise<readonly [number, number]> {
-  const root = join(data, 'appmounts', id)
-  const [mapped, upper, work, target] = [join(root, 'mapped'), join(root, 'var'), join(root, 'work'), join(folder, id)]
-  const link = join(data, '_dynakubes/dk/appmounts/bare', id)
-  const publish = await timed(async () => {
-    for (const path of [mapped, upper, work, target]) await mkdir(path, { recursive: true })
-    await writeFile(join(upper, 'pod-info'), link)
-    await mounts.overlay({ lower: module, upper, work, target: mapped })
-    await mounts.bind(mapped, target)
-    await mkdir(join(link, '..'), { recursive: true })
-    await symlink(root, link)
-  })
-  const unpublish = await timed(async () => {
-    await mounts.unmount(target)
-    await mounts.unmount(mapped)
-    await rm(link)
-    await rm(root, { recursive: true })
-  })
-  return [publish, unpublish]
-}
-
-const times = {
-  driver: { publish: [] as number[], unpublish: [] as number[] },
-  bare: { publish: [] as number[], unpublish: [] as number[] },
-}
 try {
-  for (let index = 0; index < VOLUMES; index++) {
-    for (const [name, run] of [
-      ['driver', byDriver],
-      ['bare', byHand],
-    ] as const) {
-      const [publish, unpublish] = await run(`${name}-${index}`)
-      times[name].publish.push(publish)
-      times[name].unpublish.push(unpublish)
+  for (const [index, path] of [socket, bareSocket].entries()) await serving(path, children[index])
+  const session = connectUnix(socket)
+  const bare = createConnection(bareSocket)
+  const ways: Readonly<Record<keyof Times, (call: Call, id: string, request: Uint8Array) => Promise<unknown>>> = {
+    driver: (call, _, request) => unaryCall(session, METHODS[call], request),
+    connecting: (call, _, request) => overNewConnection(call, request),
+    bare(call, id) {
+      const response = once(bare, 'data')
+      bare.write(`${call} ${id}\n`)
+      return response
+    },
+  }
+  const times: Times = {
+    driver: { publish: [], unpublish: [] },
+    connecting: { publish: [], unpublish: [] },
+    bare: { publish: [], unpublish: [] },
+  }
+  for (let index = -WARM_UP; index < VOLUMES; index++) {
+    for (const way of ['driver', 'connecting', 'bare'] as const) {
+      for (const call of ['publish', 'unpublish'] as const) {
+        const id = `${way}-${index}`
+        const request = REQUESTS[call](id, join(pods, id))
+        const startedAt = performance.now()
+        await ways[way](call, id, request)
+        if (index >= 0) times[way][call].push(performance.now() - startedAt)
+      }
     }
   }
+  session.close()
+  bare.end()
   process.stdout.write(JSON.stringify(times))
 } finally {
-  stop.abort()
-  await server
+  for (const child of children) {
+    const ended = once(child, 'exit')
+    if (child.exitCode === null && child.kill('SIGTERM')) await ended
+  }
   await rm(folder, { recursive: true, force: true })
 }
