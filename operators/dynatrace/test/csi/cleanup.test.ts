@@ -85,6 +85,12 @@ describe('agents', () => {
     expect(await names('codemodules')).toEqual([USED, 'mounted'])
   })
 
+  it('leave no empty folder after a crash at the end of their deletion', async () => {
+    await make('codemodules/.unused')
+    await stage.reconcile('dk')
+    expect(await names('codemodules')).toEqual([USED])
+  })
+
   it('stay while another DynaKube is about to use them', async () => {
     await make(`codemodules/${OLD}/agent`)
     await stage.dynakube('next', { spec: CLOUD_NATIVE, codeModules: { version: OLD } })

@@ -7,6 +7,7 @@ import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { type CleanupOutcome, cleanUp } from './cleanup/clean-up.ts'
 import type { CleanupSettings } from './cleanup/cleanup-context.ts'
 import { CleanupTimer } from './cleanup/cleanup-timer.ts'
+import { existingDynaKubes } from './cleanup/existing-dynakubes.ts'
 import { codeModuleOf } from './code-module.ts'
 import { jobSelector } from './download-job.ts'
 import { installCodeModule } from './install/install-code-module.ts'
@@ -116,7 +117,7 @@ function cleanUpFor(request: Request, options: ProvisionOptions): Promise<Cleanu
     const { items } = await client.listAll(Jobs, { namespace, labelSelector, metadataOnly: true, signal })
     return items.map(({ metadata }) => metadata.name)
   }
-  const listDynaKubes = async () => (await client.listAll(DynaKubes, { namespace, signal })).items
+  const listDynaKubes = () => existingDynaKubes({ client, namespace, paths: options.paths, signal })
   return request.stage('clean up', async () => {
     const outcome = await cleanUp({ ...options, listDynaKubes, listJobs, clock, logger, signal })
     options.metrics.deleted(outcome.deleted)

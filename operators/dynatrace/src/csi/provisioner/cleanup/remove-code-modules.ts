@@ -26,17 +26,17 @@ export async function removeCodeModules(dynakubes: readonly DynaKube[], context:
   await removeLatestLinks(dynakubes, context)
   const wanted = await wantedFolders(dynakubes, context)
   const usedBefore = usedFolders(await context.readMounts(), paths.codeModules)
-  const unused = (await entriesOf(paths.codeModules)).filter(
+  const unused = ((await entriesIn(paths.codeModules)) ?? []).filter(
     (name) => name !== basename(paths.unusedCodeModules) && !wanted.has(name) && !usedBefore.has(name),
   )
   if (unused.length > 0) {
     await mkdir(paths.unusedCodeModules, { recursive: true, mode: 0o700 })
     for (const name of unused) await rename(paths.codeModule(name), join(paths.unusedCodeModules, name))
   }
-  // Also those that a killed process had moved.
-  const leaving = await entriesOf(paths.unusedCodeModules)
-  if (leaving.length === 0) return 0
-  await sleep(MOUNTING_MS, { clock, signal })
+  // Also those that a killed process had moved, and the empty folder that it left.
+  const leaving = await entriesIn(paths.unusedCodeModules)
+  if (leaving === undefined) return 0
+  if (leaving.length > 0) await sleep(MOUNTING_MS, { clock, signal })
   const used = usedFolders(await context.readMounts(), paths.codeModules)
   let deleted = 0
   for (const name of leaving) {
@@ -102,9 +102,10 @@ function usedFolders(mounts: readonly Mount[], codeModules: string): ReadonlySet
   return new Set(lower.filter((path) => path.startsWith(`${codeModules}/`)).map((path) => basename(path)))
 }
 
-async function entriesOf(path: string): Promise<readonly string[]> {
+/** The names in a directory; `undefined` if there is none. */
+async function entriesIn(path: string): Promise<readonly string[] | undefined> {
   return readdir(path).catch((error: unknown) => {
-    if (isMissing(error)) return []
+    if (isMissing(error)) return undefined
     throw error
   })
 }
