@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { type CsiNode, csiNode, missingRights, type PodVolume } from './support/csi-node.ts'
 
 const OK = { response: {} }
-const MOMENTS = 40
+const MOMENTS = 20
 /** More than the driver works on at once, so that some are not started when it is killed. */
 const VOLUMES: readonly PodVolume[] = [
   ...Array.from({ length: 6 }, (_, index) => ({ pod: `web-${index}` })),
@@ -32,7 +32,7 @@ describe.skipIf(missingRights())('a driver killed while it works on volumes', ()
     for (let moment = 0; moment < MOMENTS; moment++) {
       const first = await node.start()
       const publishing = VOLUMES.map((volume) => first.publish(volume))
-      await pause(moment % 20)
+      await pause(moment)
       await first.stop('SIGKILL')
       await Promise.all(publishing)
 

@@ -5,6 +5,7 @@ export const STATUS = Object.freeze({
   unknown: 2,
   invalidArgument: 3,
   resourceExhausted: 8,
+  failedPrecondition: 9,
   unimplemented: 12,
   internal: 13,
   unavailable: 14,

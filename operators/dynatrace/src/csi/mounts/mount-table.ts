@@ -58,6 +58,19 @@ export async function isMountPoint(path: string): Promise<boolean> {
 }
 
 /**
+ * Where else the file system is visible that is mounted at a path.
+ *
+ * @example
+ * placesOf('/data/appmounts/csi-1/mapped', await readMounts()) // ['/var/lib/kubelet/pods/…/mount']
+ */
+export function placesOf(path: string, mounts: readonly Mount[]): readonly string[] {
+  const devices = new Set(mounts.filter(({ mountPoint }) => mountPoint === path).map(({ device }) => device))
+  return mounts
+    .filter(({ device, mountPoint }) => devices.has(device) && mountPoint !== path)
+    .map(({ mountPoint }) => mountPoint)
+}
+
+/**
  * Whether a directory is bound to another place: the directory itself is not a mount point then.
  *
  * @example

@@ -34,7 +34,10 @@ export class MountError extends Error {
   readonly code = 'CSI_MOUNT'
 }
 
-/** The options of an overlay, as the kernel reads them. */
+/** The options of an overlay, as the kernel reads them: a comma in a path would begin another option. */
 export function overlayData({ lower, upper, work }: OverlayOptions): string {
-  return `lowerdir=${lower},upperdir=${upper},workdir=${work}`
+  const escaped = (path: string) => path.replaceAll(/[\\,]/g, '\\$&')
+  // Several directories may be below, with colons between them.
+  const lowerdir = escaped(lower).replaceAll(':', '\\:')
+  return `lowerdir=${lowerdir},upperdir=${escaped(upper)},workdir=${escaped(work)}`
 }

@@ -4,13 +4,14 @@
  * Directories and links are made synchronously: each takes some microseconds, less than handing it to a thread and back.
  * Mounts wait for locks of the kernel and run on threads.
  */
-import { mkdirSync, readlinkSync, statSync } from 'node:fs'
+import { mkdirSync, readlinkSync, rmSync, statSync, utimesSync } from 'node:fs'
 import type { Logger } from '@reeve/runtime'
 import type { DataPaths } from '../data-paths.ts'
 import { STATUS, StatusError } from '../grpc/status-error.ts'
+import { placesOf, readMounts } from '../mounts/mount-table.ts'
 import { type Mounts, unmountAll } from '../mounts/mounts.ts'
 import { isMissing, isTaken } from './file-errors.ts'
-import { linkPod, writePodInfo } from './pod-link.ts'
+import { linkPod, targetOf, writePodInfo } from './pod-link.ts'
 import type { Volume } from './publish-request.ts'
 
 /** What publishing needs. */
@@ -29,11 +30,13 @@ const OPEN_TO_ALL = 0o777
  * Mounts an agent for a pod.
  *
  * After `retryTimeoutMs` it reports success without mounting anything: the pod starts without an agent, because an
- * application must not wait for its monitoring forever. The time counts from the last change of the volume's directory.
+ * application must not wait for its monitoring forever. The time counts from the last change of the volume's directory,
+ * and from the restart of a node for a pod that had an agent before.
  *
  * *Guarantees*: repeated after a crash at any time it leaves one overlay and one bind mount.
  *
- * *Errors*: `UNAVAILABLE` until the provisioner has installed an agent; `INTERNAL`.
+ * *Errors*: `UNAVAILABLE` until the provisioner has installed an agent; `FAILED_PRECONDITION` if the volume is published
+ * at another path; `INTERNAL`.
  */
 export async function publishAppVolume(volume: Volume, context: PublishContext): Promise<void> {
   const { paths, logger } = context
@@ -48,8 +51,10 @@ export async function publishAppVolume(volume: Volume, context: PublishContext):
     throw new StatusError(STATUS.unavailable, message)
   }
   try {
-    await mountAgent(volume, lower, attempt, context)
+    if (attempt === 'repeated') await removeOverlay(volume, context)
+    await mountAgent(volume, lower, context)
   } catch (error) {
+    if (error instanceof StatusError) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw new StatusError(STATUS.internal, `volume ${volume.id}: ${reason}`, { cause: error })
   }
@@ -72,11 +77,17 @@ function attemptOf(volume: Volume, context: PublishContext): Attempt {
   }
 }
 
-function repeatedAttempt(root: string, { id, retryTimeoutMs }: Volume, { now, logger }: PublishContext): Attempt {
+function repeatedAttempt(root: string, volume: Volume, { paths, now, logger }: PublishContext): Attempt {
   try {
-    return now() > statSync(root).mtimeMs + retryTimeoutMs ? 'given up' : 'repeated'
+    if (now() <= statSync(root).mtimeMs + volume.retryTimeoutMs) return 'repeated'
+    const link = paths.podLink(volume.dynakube, volume.podNamespace, volume.podName)
+    if (targetOf(link) !== root) return 'given up'
+    // It had an agent until its node was restarted: the time begins again, and without the link only once.
+    rmSync(link)
+    utimesSync(root, now() / 1_000, now() / 1_000)
+    return 'repeated'
   } catch (error) {
-    logger.error({ volume: id, error }, 'cannot read the directory of a volume')
+    logger.error({ volume: volume.id, error }, 'cannot read the directory of a volume')
     return 'given up'
   }
 }
@@ -102,19 +113,27 @@ function latestAgent(link: string): string | undefined {
   }
 }
 
-async function mountAgent(
-  volume: Volume,
-  lower: string,
-  attempt: Attempt,
-  { paths, mounts }: PublishContext,
-): Promise<void> {
+/**
+ * Removes the overlay that a process left which was killed between the two mounts. It may show an agent that is no longer
+ * the latest.
+ *
+ * *Errors*: `FAILED_PRECONDITION` if a pod sees it: the volume is published at another path.
+ */
+async function removeOverlay(volume: Volume, { paths, mounts }: PublishContext): Promise<void> {
+  const { mapped } = paths.appVolume(volume.id)
+  const [place] = placesOf(mapped, await readMounts())
+  if (place !== undefined) {
+    throw new StatusError(STATUS.failedPrecondition, `volume ${volume.id} is already published at ${place}`)
+  }
+  await unmountAll(mapped, mounts)
+}
+
+async function mountAgent(volume: Volume, lower: string, { paths, mounts }: PublishContext): Promise<void> {
   const directories = paths.appVolume(volume.id)
   const { mapped, upper, work } = directories
   const podLink = paths.podLink(volume.dynakube, volume.podNamespace, volume.podName)
   for (const path of [mapped, upper, work, volume.targetPath]) mkdirSync(path, { recursive: true, mode: OPEN_TO_ALL })
   writePodInfo(directories, podLink)
-  // Left by a process that was killed between the two mounts. It may show an agent that is no longer the latest.
-  if (attempt === 'repeated') await unmountAll(mapped, mounts)
   await mounts.overlay({ lower, upper, work, target: mapped })
   try {
     await mounts.bind(mapped, volume.targetPath)

@@ -82,8 +82,8 @@ export function removePodLink(link: string, volume: AppVolumePaths, paths: DataP
   }
 }
 
-/** Where a link leads; empty for something else than a link. */
-function targetOf(link: string): string | undefined {
+/** Where a link leads; empty for something else than a link, `undefined` if there is nothing. */
+export function targetOf(link: string): string | undefined {
   try {
     return readlinkSync(link)
   } catch (error) {

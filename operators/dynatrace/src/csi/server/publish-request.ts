@@ -1,4 +1,5 @@
 /** Decides whether a request to publish a volume makes sense, and reads it. */
+import { isAbsolute } from 'node:path'
 import { parseDurationMs } from '../../api/annotation-values.ts'
 import { isFileName } from '../file-name.ts'
 import { STATUS, StatusError } from '../grpc/status-error.ts'
@@ -49,6 +50,7 @@ export function volumeOf(request: NodePublishVolumeRequest): Volume {
   if (retryTimeoutMs === undefined) {
     throw invalid(`volume_context: ${VOLUME_ATTRIBUTES.retryTimeout} "${timeout}" is not a duration such as 10m`)
   }
+  demandPath(targetPath)
   const names = { volume_id: volumeId, 'pod name': podName, 'pod namespace': podNamespace, dynakube }
   for (const [name, value] of Object.entries(names)) demand(isFileName(value), `${name} "${value}" is not a valid name`)
   return { id: volumeId, targetPath, podName, podNamespace, mode, dynakube, retryTimeoutMs }
@@ -64,7 +66,13 @@ export function unpublishedVolume(request: NodeUnpublishVolumeRequest): NodeUnpu
   demand(volumeId !== '', 'volume_id is missing')
   demand(targetPath !== '', 'target_path is missing')
   demand(isFileName(volumeId), `volume_id "${volumeId}" is not a valid name`)
+  demandPath(targetPath)
   return request
+}
+
+/** What is relative would be mounted, or unmounted, below wherever the driver was started. */
+function demandPath(targetPath: string): void {
+  demand(isAbsolute(targetPath) && !targetPath.includes('\0'), `target_path "${targetPath}" is not an absolute path`)
 }
 
 function demand(isMet: boolean, problem: string): void {

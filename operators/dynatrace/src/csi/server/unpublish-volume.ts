@@ -3,6 +3,7 @@ import { lstatSync, rmdirSync, unlinkSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AppVolumePaths } from '../data-paths.ts'
+import { placesOf, readMounts } from '../mounts/mount-table.ts'
 import { unmountAll } from '../mounts/mounts.ts'
 import type { NodeUnpublishVolumeRequest } from '../wire/csi-messages.ts'
 import type { PublishContext } from './app-volume.ts'
@@ -31,7 +32,15 @@ export async function unpublishVolume(
   const ofOverlay = 'cannot unmount the overlay of a volume'
   // What is still mounted is in use; deleting what it shows would break it. More mounts at the same place are rare, so
   // that looking for them does not hold up the rest.
-  if (!(await attempt(ofTarget, () => mounts.unmount(targetPath)))) return
+  let wasMounted = true
+  const unmountTarget = async () => {
+    wasMounted = await mounts.unmount(targetPath)
+  }
+  if (!(await attempt(ofTarget, unmountTarget))) return
+  if (!wasMounted && placesOf(volume.mapped, await readMounts()).length > 0) {
+    logger.info({ volume: volumeId }, 'kept a volume that is published at another path')
+    return
+  }
   // There is none for a host agent, or for a pod without an agent.
   const unmounted = await Promise.all([
     attempt(ofTarget, () => unmountAll(targetPath, mounts)),
