@@ -36,8 +36,10 @@ await mkdir(pods)
 await symlink(join(data, 'codemodules/1'), join(data, '_dynakubes/dk/latest-codemodule'))
 const program = await bundleSmallCommands(folder)
 const flags = [`--endpoint=unix:${socket}`, `--data-root=${data}`, '--metrics-bind-address=127.0.0.1:0']
+// As in the chart.
+const env = { ...process.env, NODE_OPTIONS: '--max-semi-space-size=2' }
 const children = [
-  spawn(process.execPath, [program, 'csi-server', ...flags], { stdio: 'ignore' }),
+  spawn(process.execPath, [program, 'csi-server', ...flags], { stdio: 'ignore', env }),
   spawn(process.execPath, [BARE, bareSocket, data, pods], { stdio: ['ignore', 'ignore', 'inherit'] }),
 ]
 
