@@ -28,6 +28,11 @@ export function coverageRounds(shapes: readonly Shape[]): readonly (readonly num
   return withoutRepetitions([[...coarse.values()], [...fine.values()], [...last.values()], spread(rest)])
 }
 
+/** A shape in one line. */
+export function shapeName({ coarse, fine }: Shape): string {
+  return fine === '' ? coarse : `${coarse} ${fine}`
+}
+
 /** How many different shapes there are. */
 export function countShapes(shapes: Iterable<Shape>): number {
   return new Set([...shapes].map(idOf)).size

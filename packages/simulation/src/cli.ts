@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, readArguments, USAGE } from './command-line.ts'
 import type { ExplorationReport } from './explore.ts'
+import { isAboutProcess } from './process/process-command-line.ts'
 import { ProgressLog } from './report/progress-log.ts'
 import { divergenceText, missedText, reportTable, summaryLine } from './report/report-text.ts'
 
@@ -75,7 +76,13 @@ async function version(): Promise<string> {
 }
 
 async function main(): Promise<void> {
-  const command = readArguments(process.argv.slice(2))
+  const args = process.argv.slice(2)
+  if (isAboutProcess(args)) {
+    const { runProcessCommand } = await import('./process/process-cli.ts')
+    process.exitCode = await runProcessCommand(args)
+    return
+  }
+  const command = readArguments(args)
   if (command === 'help' || command === 'version') {
     process.stdout.write(command === 'help' ? USAGE : `${await version()}\n`)
     return

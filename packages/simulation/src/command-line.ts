@@ -9,6 +9,8 @@ const LISTED = PATTERN_NAMES.map((name) => `  ${patternNumber(name).padEnd(5)} $
 
 /** What `--help` prints. */
 export const USAGE = `Usage: reeve explore [options]
+       reeve explore --scenario <file> [options]     an operator in a process of its own, in any language
+       reeve explore init --crd <file> --sample <file>
 
 Runs operators in a simulated cluster: without a fault, judging what they do, and then under every fault
 that is known to break operators, comparing each run with the one without.

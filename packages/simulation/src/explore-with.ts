@@ -1,5 +1,5 @@
 /** The course of an exploration, wherever its runs are performed: the undisturbed run first, then every chosen point. */
-import { byCoverage, coverageRounds } from './choose-points.ts'
+import { byCoverage, coverageRounds, shapeName } from './choose-points.ts'
 import { EXPLORATION_DEFAULTS } from './defaults.ts'
 import type { ExplorationReport, ExploreOptions } from './explore.ts'
 import type { PointInfo } from './explorer.ts'
@@ -72,7 +72,8 @@ export async function exploreWith(
     for (const [pattern, points] of await runner.points(patterns)) infos.set(pattern, points)
     return patterns.flatMap((pattern) => {
       const points = infos.get(pattern) ?? []
-      const indices = point === undefined ? chosen(pattern, points, options) : points.keys().toArray()
+      const indices =
+        point === undefined && options.only === undefined ? chosen(pattern, points, options) : points.keys().toArray()
       const wanted = indices.map((index) => ({ pattern, point: index })).filter(isWanted)
       report.begin(pattern, points, wanted.length)
       return wanted
@@ -88,7 +89,12 @@ export async function exploreWith(
   if (report.divergences > 0) return report.report()
   if (!isAsked) report.forget('undisturbed')
   const others = names.filter((name) => name !== 'undisturbed')
-  const tasks = await prepare(others, (task) => point === undefined || task.point === point)
+  const { only } = options
+  const isShape = ({ pattern, point: index }: PointTask) => {
+    const shape = infos.get(pattern)?.[index]?.shape
+    return only === undefined || (shape !== undefined && shapeName(shape) === only)
+  }
+  const tasks = await prepare(others, (task) => (point === undefined || task.point === point) && isShape(task))
   const isHurried = Number.isFinite(maxSeconds)
   await runner.run(isHurried ? inRounds(tasks, infos) : tasks, observer)
   return report.report()

@@ -5,7 +5,7 @@ import { exploreWith, type PointRunner } from './explore-with.ts'
 import { Explorer } from './explorer.ts'
 import type { Problem } from './judge/problem.ts'
 import type { OperatorUnderTest, Scenario } from './operator-under-test.ts'
-import type { Coverage } from './patterns/pattern.ts'
+import type { Coverage, Shape } from './patterns/pattern.ts'
 import type { PatternName, PatternReference } from './patterns/pattern-names.ts'
 import type { TraceEntry } from './world/trace.ts'
 
@@ -17,6 +17,8 @@ export interface ExploreOptions {
   readonly budget?: number
   /** Pairs of faults, of `two-faults`. @default 100 */
   readonly pairs?: number | 'all'
+  /** Only points of this shape, as reports of processes name them. @default all */
+  readonly only?: string
   /** The same seed gives the same exploration. @default 1 */
   readonly seed?: number
   /** At most this many points of each pattern: one of each shape first, then spread evenly. @default every point */
@@ -57,6 +59,8 @@ export interface Divergence {
   readonly trace: readonly TraceEntry[]
   /** How the end states of the disturbed and the undisturbed run differ. */
   readonly differences: readonly Difference[]
+  /** What the point has in common with the same point in another exploration. */
+  readonly shape: Shape
 }
 
 /** What was tried of one pattern. */

@@ -1,10 +1,11 @@
 /** How an operator and what its users do are described to the exploration. */
 import type { AnyCrd } from '@reeve/crd'
-import type { Clock, KubeClient, KubeObject } from '@reeve/kube'
+import type { Clock, KubeClient, KubeObject, Transport } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import type { CacheHealth } from '@reeve/runtime/cache'
 import type { LeaderElectionOptions } from '@reeve/runtime/election'
 import type { MetricsRegistry } from '@reeve/runtime/metrics'
+import type { RealTime } from './pace.ts'
 import type { OutsideClient, OutsideService } from './world/outside-service.ts'
 import type { OutsideCall, OutsidePlace, OutsideWorld } from './world/outside-world.ts'
 
@@ -20,6 +21,15 @@ export interface Place<W extends OutsideWorld = OutsideWorld> {
   readonly identity: string
   /** Set when the pattern needs an election: pass it to the manager. */
   readonly leaderElection: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'> | undefined
+  /** What the client sends its requests through, for operators that have another client. */
+  readonly transport: Transport
+  /** Aborts when the instance is killed: nothing that it sends from then on arrives. */
+  readonly killed: AbortSignal
+  /**
+   * Says on which port of this machine the instance serves a Service, such as `system/webhooks`, so that the cluster can
+   * call webhooks there. Only in worlds in real time.
+   */
+  serve(service: string, port: number): void
   /** A small service that always exists, for operators without their own world. */
   readonly outside: OutsideClient
   /** The result of {@link OperatorUnderTest.world} for this run. Reach it through `call` only. */
@@ -50,6 +60,8 @@ export interface OperatorUnderTest<W extends OutsideWorld = OutsideWorld> {
   /** Installed before the first step; the first one is the resource whose states are walked. */
   readonly crds: readonly AnyCrd[]
   start(place: Place<W>, client: KubeClient): OperatorInstance
+  /** Set if the operator keeps real time, as a process does. @default its time is simulated */
+  readonly realTime?: RealTime
   /** Makes what the operator finds when it is installed: namespaces, accounts, Secrets of users. Once per run. */
   prepare?(user: User<W>): Promise<void>
   /** Makes the world outside the cluster, once per run; it outlives every crash. @default the small service behind `place.outside` */

@@ -1,6 +1,6 @@
 /** Whether a declared object has reached its goal, read from what its status says about itself. */
 import type { AnyCrd, StructuralSchema } from '@reeve/crd'
-import { objectSchema } from '@reeve/crd'
+import { storedSchema } from '../crd-manifests.ts'
 import type { PlainObject } from '../operator-under-test.ts'
 
 interface Condition {
@@ -74,7 +74,7 @@ function promisedBy(crd: AnyCrd): readonly (typeof TELLING)[number][] {
 }
 
 function statusSchema(crd: AnyCrd): StructuralSchema | undefined {
-  return objectSchema(crd, crd.storageVersion).properties?.status
+  return storedSchema(crd).properties?.status
 }
 
 function describe({ type, status, reason, message }: Condition): string {

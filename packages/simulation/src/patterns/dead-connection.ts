@@ -13,6 +13,9 @@ const { silenceMs, backoffBaseMs, backoffJitter } = INFORMER_TIMING
 /** A dead stream is closed after the tolerated silence, and reopened after the first back-off. */
 const DEADLINE_MS = silenceMs + backoffBaseMs * (1 + backoffJitter) + 1
 
+/** How long a stream is silent before it breaks. */
+const BROKEN_AFTER_MS = 20_000
+
 /** The metric in which the runtime counts what ended badly. */
 const FAILURES = 'informer_failures_total'
 
@@ -22,9 +25,32 @@ export const deadConnection: Pattern = {
   title: 'a stream falls silent',
   coverage: 'exhaustive',
   async points(context) {
+    const { realTime } = context.operator
     const { world } = await context.undisturbed('alone')
-    return world.log.events.map((event) => pointOf(context, silenceAt(event)))
+    return world.log.events.map((event) =>
+      pointOf(context, realTime === undefined ? silenceAt(event) : brokenAfterSilence(event)),
+    )
   },
+}
+
+/**
+ * A process is given no time to notice by itself, which takes other clients up to ten minutes: the connection breaks
+ * after a while.
+ */
+function brokenAfterSilence(event: SeamEvent): Fault {
+  const label = `event ${event.index} (${describeEvent(event)}) never arrives: the stream is silent, then breaks`
+  return {
+    label,
+    shape: eventShape(event),
+    mode: 'alone',
+    disturb: ({ fault }) => ({
+      onEvent: ({ index }) => {
+        if (index !== event.index) return DELIVER
+        fault(label, BROKEN_AFTER_MS)
+        return { type: 'silence', lastsMs: BROKEN_AFTER_MS }
+      },
+    }),
+  }
 }
 
 function silenceAt(event: SeamEvent): Fault {

@@ -1,6 +1,7 @@
 /** Walks through declared states: how a state was reached must not show in what the operator makes of it. */
-import { objectSchema, type StructuralSchema } from '@reeve/crd'
+import type { StructuralSchema } from '@reeve/crd'
 import fc from 'fast-check'
+import { storedSchema } from '../crd-manifests.ts'
 import type { PlainObject } from '../operator-under-test.ts'
 import { arbitraryFor } from '../schema/arbitrary-for.ts'
 import { changedValues, type RemovablePath, removablePaths, without } from '../schema/changed-values.ts'
@@ -43,7 +44,7 @@ function fullest(specs: readonly PlainObject[]): PlainObject {
 
 function specSchema({ operator }: PatternContext): StructuralSchema | undefined {
   const [crd] = operator.crds
-  return crd && objectSchema(crd, crd.storageVersion).properties?.spec
+  return crd && storedSchema(crd).properties?.spec
 }
 
 function specsOf({ context: { operator }, schema }: Parts): fc.Arbitrary<PlainObject> {

@@ -42,13 +42,14 @@ export function cutOffAt(stuck: SeamRequest, { world, fault, note, problem }: Ru
       if (request.index === stuck.index) {
         cutOff = request.instance
         note(`instance ${cutOff} cannot reach its lease anymore`)
-        return { type: 'delay', delayMs: STUCK_MS }
+        return { type: 'delay', delayMs: world.pace.ofOperator(STUCK_MS) }
       }
       if (request.resource === LEASES) {
         sentMs.set(request.instance, world.elapsedMs)
         return request.instance === cutOff ? { type: 'reset' } : PASS
       }
-      const deadlineMs = (renewedMs.get(request.instance) ?? 0) + ELECTION_DEFAULTS.renewDeadlineMs
+      const deadlineMs =
+        (renewedMs.get(request.instance) ?? 0) + world.pace.ofOperator(ELECTION_DEFAULTS.renewDeadlineMs)
       const isLate = request.instance === cutOff && world.elapsedMs > deadlineMs
       // Events may still be sent: they are about the past and change nothing.
       if (isLate && request.isWrite && !isBookkeeping(request.resource))
@@ -62,7 +63,7 @@ export function cutOffAt(stuck: SeamRequest, { world, fault, note, problem }: Ru
         renewedMs.set(instance, sentMs.get(instance) ?? 0)
         if (cutOff !== undefined && instance !== cutOff && !isTakenOver) {
           isTakenOver = true
-          fault(`instance ${instance} leads`, STUCK_MS)
+          fault(`instance ${instance} leads`, world.pace.ofOperator(STUCK_MS))
         }
       }
       if (isTakenOver && instance === cutOff && !isBookkeeping(resource))

@@ -59,7 +59,7 @@ export class ReportBuilder {
     if (problems.length === 0) return
     const message = problems.map((problem) => problem.message).join('; ')
     const { seed } = this.#subject
-    this.#divergences.push({ pattern, point, seed, label, problems, message, trace, differences })
+    this.#divergences.push({ pattern, point, seed, label, shape, problems, message, trace, differences })
   }
 
   /** How far it is, seen from one pattern. */

@@ -6,6 +6,7 @@ const divergence: Divergence = {
   pattern: 'crash-after-write',
   point: 7,
   seed: 3,
+  shape: { coarse: 'create services right after its response', fine: 'default/shop' },
   label: 'killed after request 9',
   problems: [{ kind: 'state-differs', message: 'the runs differ' }],
   message: 'the runs differ',

@@ -1,5 +1,6 @@
 /** Reports as text: an aligned table, and for each divergence what a person needs to see and to replay it. */
 
+import { shapeName } from '../choose-points.ts'
 import { formatDifference } from '../compare/difference.ts'
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 import type { Divergence, ExplorationReport, PatternReport } from '../explore.ts'
@@ -78,17 +79,24 @@ export interface ReplayOptions {
   readonly budget?: number
   /** The module of an operator that is not found automatically. */
   readonly module?: string
+  /** Of an operator in its own process: the beginning of the command. Its points are named by their shapes. */
+  readonly process?: string
 }
 
 /** The command that runs one point again. */
 function replayCommand(
-  { pattern, point, seed }: Divergence,
+  { pattern, point, seed, shape }: Divergence,
   operator: string,
-  { budget = EXPLORATION_DEFAULTS.budget, module }: ReplayOptions = {},
+  { budget = EXPLORATION_DEFAULTS.budget, module, process }: ReplayOptions = {},
 ): string {
+  if (process !== undefined) return `${process} --pattern ${pattern} --only ${quoted(shapeName(shape))}`
   const which = module === undefined ? `--operator ${operator}` : `--module ${module}`
   const sampled = budget === EXPLORATION_DEFAULTS.budget ? '' : ` --budget ${budget}`
   return `npm run explore -- ${which} --pattern ${pattern} --point ${point} --seed ${seed}${sampled}`
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 /** A divergence in full. */

@@ -3,6 +3,7 @@ import { ChosenValues } from '../compare/chosen-values.ts'
 import type { Snapshot } from '../compare/snapshot.ts'
 import { type Problem, problem } from '../judge/problem.ts'
 import type { OperatorUnderTest } from '../operator-under-test.ts'
+import type { Numbering } from '../world/run-log.ts'
 import type { World } from '../world/world.ts'
 
 /** What a run changed, how often. */
@@ -33,10 +34,14 @@ export interface Baseline extends Counts {
   readonly resources: ReadonlySet<string>
   /** How long each step took until nothing was written, in virtual milliseconds. */
   readonly durationsMs: readonly number[]
+  /** The longest time in which nothing was written before more was. */
+  readonly longestPauseMs: number
   /** Creations by users, of what the operator may create as well: in another run it may be the first to do so. */
   readonly userCreates: ReadonlyMap<string, number>
   /** What is generated anew in every run. */
   readonly chosen: ChosenValues
+  /** The numbers of requests and events, where runs are not equal. */
+  readonly numbering: Numbering | undefined
 }
 
 /** What the cluster's own controllers create under random names, or update forever. */
@@ -61,13 +66,14 @@ export function resourcesOf(world: World, operator: OperatorUnderTest): Readonly
 export function baselineOf(
   world: World,
   operator: OperatorUnderTest,
-  taken: Pick<Baseline, 'snapshots' | 'durationsMs' | keyof Counts>,
+  taken: Pick<Baseline, 'snapshots' | 'durationsMs' | 'longestPauseMs' | keyof Counts>,
 ): Baseline {
   return {
     ...taken,
     resources: resourcesOf(world, operator),
     userCreates: world.ledger.createdBy('user'),
     chosen: ChosenValues.none,
+    numbering: world.log.numbering,
   }
 }
 

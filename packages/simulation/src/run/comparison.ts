@@ -41,7 +41,7 @@ export class Comparison {
    * @param seenFromMs the time from which others are past or to come
    */
   differencesFrom(expected: Snapshot, seenFromMs?: number): readonly Difference[] {
-    const { expected: baseline, comparesTimes = true } = this.#options
+    const { expected: baseline, comparesTimes = this.#world.pace.isExact } = this.#options
     const resources = this.#resources()
     const made = new Set([...(baseline?.creates.keys() ?? []), ...this.#world.log.countByObject('create').keys()])
     const compared = (snapshot: Snapshot) => {

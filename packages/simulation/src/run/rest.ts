@@ -36,7 +36,7 @@ export class Rest {
 
   /** `10 minutes`, `10 hours`. */
   get duration(): string {
-    return this.#restMs < HOUR_MS ? `${this.#restMs / MINUTE_MS} minutes` : `${this.#restMs / HOUR_MS} hours`
+    return this.#world.pace.describe(this.#restMs)
   }
 
   /** Marks the time that passes as a rest. */

@@ -23,6 +23,7 @@ export async function runScenario(
     operator,
     ...(limits && { limits }),
     ...(startMs !== undefined && { startMs }),
+    numbering: options.expected?.numbering,
   })
   try {
     return await new Run(world, operator, scenario, options).run()
@@ -83,6 +84,7 @@ class Run {
       baseline: baselineOf(world, this.#operator, {
         snapshots: this.#settling.snapshots,
         durationsMs: this.#settling.durationsMs,
+        longestPauseMs: this.#settling.longestPauseMs,
         ...(this.#counts ?? countsOf(world)),
       }),
       tookEffect: this.#tookEffect,
@@ -91,7 +93,7 @@ class Run {
 
   /** The steps, as far as they lead somewhere. */
   async #play(judge: Judge, disturbance: Disturbance): Promise<void> {
-    if (!(await this.#settling.pass(1_000))) return
+    if (!(await this.#settling.begin(this.#operator.crds[0]?.name))) return
     judge.beginSteps()
     const steps = this.#options.endsEmpty ? [...this.#scenario.steps, deleteAll] : this.#scenario.steps
     for (const [index, step] of steps.entries()) {

@@ -25,6 +25,7 @@ export class Settling {
   #isDisturbed = false
   #faultEndsMs = 0
   #lastWriteMs = 0
+  #longestPauseMs = 0
 
   constructor(world: World, comparison: Comparison, options: ScenarioRunOptions, onProblem: (found: Problem) => void) {
     this.#world = world
@@ -32,13 +33,35 @@ export class Settling {
     this.#options = options
     this.#onProblem = onProblem
     world.cluster.api.subscribe(({ resource }) => {
-      if (!VOLATILE.has(resource) && !isBookkeeping(resource)) this.#lastWriteMs = world.elapsedMs
+      if (VOLATILE.has(resource) || isBookkeeping(resource)) return
+      this.#longestPauseMs = Math.max(this.#longestPauseMs, world.elapsedMs - this.#lastWriteMs)
+      this.#lastWriteMs = world.elapsedMs
     })
   }
 
   /** How the state differs from what it should be, after it did not settle or did not stay. */
   get differences(): readonly Difference[] {
     return this.#differences
+  }
+
+  /** The longest time in which nothing was written although more was to come: a shorter silence says nothing. */
+  get longestPauseMs(): number {
+    return this.#longestPauseMs
+  }
+
+  /** Waits until the operator, a process that starts in its own time, watches what users declare. */
+  async begin(resource: string | undefined): Promise<boolean> {
+    const world = this.#world
+    const { lookMs, patienceMs, isExact } = world.pace
+    if (isExact || resource === undefined) return this.pass(1_000)
+    for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookMs) {
+      if (!(await this.pass(lookMs))) return false
+      if (world.log.requests.some((request) => request.verb === 'watch' && request.resource === resource)) return true
+    }
+    this.#onProblem(
+      problem('not-settled', `the operator does not watch ${resource} within ${world.pace.describe(patienceMs)}`),
+    )
+    return false
   }
 
   /** A fault takes effect, for `lastsMs`, or something prepares or ends it. */
@@ -73,25 +96,26 @@ export class Settling {
     const { expected, comparesFrom = 0 } = this.#options
     const snapshot = expected?.snapshots[index]
     if (expected === undefined) return this.#becomeQuiet(index, when)
-    if (snapshot === undefined || index < comparesFrom) return this.pass(EXPLORATION_DEFAULTS.quietMs)
-    return this.#agree(snapshot, expected.durationsMs[index] ?? 0, when)
+    if (snapshot === undefined || index < comparesFrom) return this.pass(this.#world.pace.quietMs)
+    const pauseMs = this.#world.pace.isExact ? 0 : expected.longestPauseMs
+    return this.#agree(snapshot, expected.durationsMs[index] ?? 0, pauseMs, when)
   }
 
   /** Waits until the state is that of the undisturbed run. */
-  async #agree(expected: Snapshot, usualMs: number, when: string): Promise<boolean> {
-    const { lookMs, patienceMs } = EXPLORATION_DEFAULTS
+  async #agree(expected: Snapshot, usualMs: number, pauseMs: number, when: string): Promise<boolean> {
+    const { lookMs, patienceMs, isExact } = this.#world.pace
     let agreed = 0
     for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookMs) {
       if (!(await this.pass(lookMs))) return false
       // Up to the fault the run is the undisturbed one, request by request: it must also take the same time.
-      if (!this.#isDisturbed && waitedMs + lookMs < usualMs) continue
+      if (isExact && !this.#isDisturbed && waitedMs + lookMs < usualMs) continue
       const agrees = this.#comparison.differencesFrom(expected).length === 0
       agreed = agrees && this.#world.running.length > 0 ? agreed + 1 : 0
-      const isQuiet = this.#world.elapsedMs - this.#lastWriteMs >= lookMs
-      if (isQuiet && agreed > (this.#isDisturbed ? 1 : 0)) return true
+      const isQuiet = this.#world.elapsedMs - this.#lastWriteMs >= Math.max(lookMs, pauseMs)
+      if (isQuiet && agreed > (isExact && !this.#isDisturbed ? 0 : 1)) return true
     }
     this.#differences = this.#comparison.differencesFrom(expected)
-    const late = `${patienceMs / 60_000} minutes ${when}`
+    const late = `${this.#world.pace.describe(patienceMs)} ${when}`
     this.#onProblem(
       this.#differences.length > 0
         ? problem(
@@ -105,7 +129,7 @@ export class Settling {
 
   /** The undisturbed run: waits until nothing is written for a while, and records the state. */
   async #becomeQuiet(index: number, when: string): Promise<boolean> {
-    const { quietMs, lookMs, patienceMs } = EXPLORATION_DEFAULTS
+    const { quietMs, lookMs, patienceMs } = this.#world.pace
     this.#lastWriteMs = this.#world.elapsedMs
     for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookMs) {
       if (!(await this.pass(lookMs))) return false
@@ -115,14 +139,15 @@ export class Settling {
       return true
     }
     this.snapshots[index] = this.#comparison.snapshot()
-    const late = `${patienceMs / 60_000} minutes ${when}`
+    const late = `${this.#world.pace.describe(patienceMs)} ${when}`
     this.#onProblem(problem('not-settled', `undisturbed, objects are still written ${late}`))
     return false
   }
 
   /** Time without a reason to write: nothing may be written, and nothing may change. */
   async rest(expectedErrors: readonly RegExp[]): Promise<boolean> {
-    const { restMs = EXPLORATION_DEFAULTS.restMs } = this.#options
+    const { pace } = this.#world
+    const restMs = pace.rest(this.#options.restMs ?? EXPLORATION_DEFAULTS.restMs)
     // A recorded time that passes during the rest, such as an expiry, is not a change.
     const beginMs = this.#world.clock.now()
     const before = this.#comparison.snapshot(beginMs)

@@ -30,12 +30,13 @@ export interface ClaimedClientOptions {
 export function claimedClient({ cluster, clock, ledger, actor, userAgent }: ClaimedClientOptions): KubeClient {
   const transport: Transport = {
     send: async (request) => {
+      const sentMs = ledger.nowMs
       const response = await withoutAmbient(() => cluster.handle(request))
       if (request.method === 'GET') return response
       const chunks: Uint8Array[] = []
       for await (const chunk of response.body) chunks.push(chunk)
       const content = Buffer.concat(chunks)
-      ledger.claim(actor, requestFacts(request), response.status, parsed(content))
+      ledger.claim(actor, requestFacts(request), response.status, parsed(content), sentMs)
       return { ...response, body: whole(content) }
     },
     close: async () => undefined,

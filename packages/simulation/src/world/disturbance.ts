@@ -77,8 +77,8 @@ export type EventFate =
   | { readonly type: 'expire' }
   /** It and everything within `stallMs` is lost, followed by a 410: a relist shows only the result. */
   | { readonly type: 'stall-and-expire'; readonly stallMs: number }
-  /** It is lost and the stream stays open silently. */
-  | { readonly type: 'silence' }
+  /** It is lost and the stream stays open silently, for this long or until the client gives up. */
+  | { readonly type: 'silence'; readonly lastsMs?: number }
 
 /** Faults of one run. Every method may act on the world before it returns; absent methods have no effect. */
 export interface Disturbance {

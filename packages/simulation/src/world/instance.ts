@@ -67,6 +67,9 @@ export class RunningInstance {
       }),
       metrics: this.metrics,
       identity: this.identity,
+      transport: this.#seam,
+      killed: this.#seam.killed,
+      serve: (service, port) => options.seam.services?.set(service, port),
       leaderElection: options.leaderElection && { ...options.leaderElection, identity: this.identity, random },
       ...options.outside(this.#seam.killed),
     }

@@ -83,16 +83,31 @@ export class Ledger {
     api.subscribe((event) => this.#receive(event))
   }
 
+  /** The time of the run, as {@link claim} takes it. */
+  get nowMs(): number {
+    return this.#elapsedMs()
+  }
+
   /** What exists from now on may be the operator's. */
   begin(): void {
     this.#hasBegun = true
   }
 
-  /** Notes who sent a write that succeeded. */
-  claim(actor: Actor, request: RequestFacts, status: number, response: PlainObject): void {
+  /**
+   * Notes who sent a write that succeeded.
+   *
+   * @param sentMs when it was sent
+   */
+  claim(
+    actor: Actor,
+    request: RequestFacts,
+    status: number,
+    response: PlainObject,
+    sentMs: number = this.#elapsedMs(),
+  ): void {
     if (!request.isWrite || status >= 300 || isBookkeeping(request.resource)) return
     const objects = request.verb === 'deletecollection' ? itemsOf(response) : [response]
-    for (const object of objects) this.#claimObject(actor, request, object)
+    for (const object of objects) this.#claimObject(actor, request, object, sentMs)
   }
 
   /** Writes of the operator that changed something, as `configmaps default/shop`, in order. */
@@ -178,14 +193,14 @@ export class Ledger {
     this.#alive.add(uid)
   }
 
-  #claimObject(actor: Actor, request: RequestFacts, response: PlainObject): void {
+  #claimObject(actor: Actor, request: RequestFacts, response: PlainObject, sentMs: number): void {
     const { uid = uidIn(response), resourceVersion = '' } = metadataOf(response)
     const entry = uid === undefined ? undefined : this.#entries.get(uid)
     if (entry === undefined || uid === undefined) return
     const unclaimed = this.#unclaimed.get(resourceVersion)
     this.#unclaimed.delete(resourceVersion)
     // A write that changes nothing returns the version of an earlier one, which was someone else's.
-    const event = unclaimed?.atMs === this.#elapsedMs() ? unclaimed.event : undefined
+    const event = unclaimed !== undefined && unclaimed.atMs >= sentMs ? unclaimed.event : undefined
     if (actor === 'operator' && (event !== undefined || this.#deleted.has(uid))) this.#effects.push(entry.id)
     if (event?.type === 'ADDED') {
       this.#entries.set(uid, { ...entry, creator: actor })

@@ -1,5 +1,6 @@
 /** What a request is about, read from its method and path. */
 import type { TransportRequest } from '@reeve/kube'
+import { isProtobuf, nameInProtobuf } from './protobuf-name.ts'
 
 /** A request of the operator under test. */
 export interface RequestFacts {
@@ -70,6 +71,7 @@ const NAME_FIRST = /^\{"apiVersion":"[^"\\]+","kind":"[^"\\]+","metadata":\{"nam
 
 function nameIn(body: string | Uint8Array | undefined): string | undefined {
   if (body === undefined) return undefined
+  if (typeof body !== 'string' && isProtobuf(body)) return nameInProtobuf(body)
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8')
   const found = NAME_FIRST.exec(text)
   if (found !== null) return found[1]

@@ -1,6 +1,7 @@
 /** What happened in one run: requests, events, calls and timers in their order, and the writes that took effect. */
 import type { SeamCall, SeamEvent, SeamRequest } from './disturbance.ts'
-import { isBookkeeping, LEASES, objectId } from './request-facts.ts'
+import type { Occurrences } from './occurrences.ts'
+import { describeRequest, isBookkeeping, LEASES, objectId, type RequestFacts } from './request-facts.ts'
 import { Trace, type TraceKind } from './trace.ts'
 
 /** One step of the scheduler. */
@@ -25,6 +26,12 @@ export interface RejectedRequest extends SeamRequest {
   readonly message: string
 }
 
+/** The numbers of what happens in a run. */
+export interface Numbering {
+  readonly requests: Occurrences
+  readonly events: Occurrences
+}
+
 /** Collects what happens. Nothing that happens during a rest has an index: no fault is injected there. */
 export class RunLog {
   readonly trace = new Trace()
@@ -42,16 +49,30 @@ export class RunLog {
   readonly requestsAtRest: SeamRequest[] = []
   /** By the server, not by a fault. */
   readonly rejected: RejectedRequest[] = []
+  readonly #numbering: Numbering | undefined
   #requestCount = 0
   #eventCount = 0
   #timerCount = 0
 
-  nextRequest(): number {
-    return this.isResting ? -1 : this.#requestCount++
+  /** @param numbering for runs that are not the same request by request. @default by their order */
+  constructor(numbering?: Numbering) {
+    this.#numbering = numbering
   }
 
-  nextEvent(): number {
-    return this.isResting ? -1 : this.#eventCount++
+  /** What another run takes its numbers from. */
+  get numbering(): Numbering | undefined {
+    return this.#numbering
+  }
+
+  nextRequest(facts: RequestFacts): number {
+    if (this.isResting) return -1
+    return this.#numbering?.requests.next(describeRequest(facts)) ?? this.#requestCount++
+  }
+
+  /** @param description such as `MODIFIED deployments.apps default/shop` */
+  nextEvent(description: string): number {
+    if (this.isResting) return -1
+    return this.#numbering?.events.next(description) ?? this.#eventCount++
   }
 
   request(request: SeamRequest): void {

@@ -32,7 +32,11 @@ export interface SeamContext {
   readonly log: RunLog
   record(instance: number, kind: TraceKind, text: string): void
   /** Called when the server has processed a request, whether its response arrives or not. */
-  answered(request: SeamRequest, status: number, body: Uint8Array): void
+  answered(request: SeamRequest, status: number, body: Uint8Array, sentMs: number): void
+  /** On the clock of the world, since its start. */
+  readonly elapsedMs: number
+  /** Ports of this machine by the Service that they serve, such as `system/webhooks`. @default webhooks are not called */
+  readonly services?: Map<string, number>
 }
 
 const EXPIRED = `${JSON.stringify({
@@ -89,7 +93,7 @@ export class Seam implements Transport {
   async send(request: TransportRequest): Promise<TransportResponse> {
     if (this.isKilled) return this.#never()
     const facts = requestFacts(request)
-    const passing: SeamRequest = { ...facts, index: this.#world.log.nextRequest(), instance: this.#instance }
+    const passing: SeamRequest = { ...facts, index: this.#world.log.nextRequest(facts), instance: this.#instance }
     const { disturbance } = this.#world
     this.#record('request', describeRequest(facts))
     const fate = disturbance.onRequest === undefined ? PASS : await disturbance.onRequest(passing)
@@ -100,12 +104,13 @@ export class Seam implements Transport {
     await this.#travel(fate, signal)
     if (this.isKilled) return this.#never()
     const path = fate.type === 'past' ? pathInThePast(request.path, fate.resourceVersion) : request.path
+    const sentMs = this.#world.elapsedMs
     // The cluster is not under test: it has its own clock and source of randomness.
     const response = await withoutAmbient(() => this.#world.cluster.handle({ ...request, path, signal }))
     const isStream = facts.verb === 'watch' && response.status === 200
     // The whole response exists before its fate is decided: the write is committed, whatever happens next.
     const content = isStream ? EMPTY : await withoutAmbient(() => collect(response.body))
-    this.#world.answered(passing, response.status, content)
+    this.#world.answered(passing, response.status, content, sentMs)
     if (this.isKilled) return this.#never()
     this.#record('response', `${response.status} ${describeRequest(facts)}`)
     const body = isStream ? this.#events(response.body, passing, signal) : whole(content)
@@ -150,7 +155,7 @@ export class Seam implements Transport {
       const fate: EventFate = disturbance.onEvent?.(event) ?? DELIVER
       if (this.isKilled) await this.#never()
       if (fate.type === 'delay') await sleep(fate.delayMs, { clock, signal })
-      if (fate.type === 'silence') await untilAborted(never(), signal)
+      if (fate.type === 'silence') await this.#silence(fate.lastsMs, signal)
       if (fate.type === 'stall-and-expire') {
         await sleep(fate.stallMs, { clock, signal })
       } else {
@@ -166,11 +171,19 @@ export class Seam implements Transport {
     if (this.isKilled) await this.#never()
   }
 
+  /** Nothing arrives, until the client gives up or the connection breaks. */
+  async #silence(lastsMs: number | undefined, signal: AbortSignal): Promise<never> {
+    if (lastsMs === undefined) return untilAborted(never(), signal)
+    await sleep(lastsMs, { clock: this.#world.clock, signal })
+    throw connectionReset()
+  }
+
   #eventOf(line: Uint8Array, request: SeamRequest): SeamEvent {
     const { resource, instance } = request
     const { type, namespace, name, resourceVersion } = eventHead(line) ?? parsedEvent(line)
     const selection = selectionId(request)
-    return { index: this.#world.log.nextEvent(), instance, resource, selection, type, resourceVersion, namespace, name }
+    const event = { index: -1, instance, resource, selection, type, resourceVersion, namespace, name }
+    return { ...event, index: this.#world.log.nextEvent(describeEvent(event)) }
   }
 }
 

@@ -1,9 +1,9 @@
 /** The CustomResourceDefinitions of operators as a server stores them: created once, adopted by every world. */
 import { setImmediate } from 'node:timers/promises'
-import { crdManifest } from '@reeve/crd'
 import { type JsonObject, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import { CustomResourceDefinitions, createClient } from '@reeve/kube'
 import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
+import { manifestOf } from '../crd-manifests.ts'
 import type { OperatorUnderTest } from '../operator-under-test.ts'
 
 type Definitions = OperatorUnderTest['crds']
@@ -44,7 +44,7 @@ async function store(crds: Definitions): Promise<readonly JsonObject[]> {
   const found: JsonObject[] = []
   for (const crd of crds) {
     // The manifest is what the server accepts; the built-in type spells its schema out.
-    const { metadata } = await client.create(CustomResourceDefinitions, crdManifest(crd))
+    const { metadata } = await client.create(CustomResourceDefinitions, manifestOf(crd))
     for (let turn = 0; !isEstablished(cluster.api.get(RESOURCE, undefined, metadata.name)); turn++) {
       if (turn === MAX_TURNS) throw new Error(`the definition ${metadata.name} is not established`)
       await setImmediate()

@@ -5,6 +5,7 @@ import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
 import { ambientPatch } from '../ambient/ambient-patch.ts'
 import { type AmbientSource, withAmbient } from '../ambient/ambient-source.ts'
 import type { OperatorUnderTest, Place, User } from '../operator-under-test.ts'
+import { type Pace, realPace, SIMULATED_PACE } from '../pace.ts'
 import { claimedClient, parsed, put } from './claimed-client.ts'
 import type { Disturbance, SeamRequest } from './disturbance.ts'
 import { ForeignMarks } from './foreign-marks.ts'
@@ -12,16 +13,18 @@ import type { InstanceEnd, RunningInstance } from './instance.ts'
 import { Instances } from './instances.ts'
 import { type Actor, Ledger } from './ledger.ts'
 import { ObservedDisturbance } from './observed-disturbance.ts'
+import { Occurrences } from './occurrences.ts'
 import { outsideCall } from './outside-call.ts'
 import { OutsideEffects } from './outside-effects.ts'
 import { OutsideService, outsideClient } from './outside-service.ts'
 import type { OutsideWorld } from './outside-world.ts'
 import { describeRequest } from './request-facts.ts'
 import { RunBounds, type RunLimits } from './run-bounds.ts'
-import { RunLog } from './run-log.ts'
+import { type Numbering, RunLog } from './run-log.ts'
 import type { SeamContext } from './seam.ts'
 import { storedDefinitions } from './stored-definitions.ts'
 import type { TraceKind } from './trace.ts'
+import { HurriedClock, type WorldClock } from './world-clock.ts'
 
 /** Options of {@link createWorld}. */
 export interface WorldOptions {
@@ -35,6 +38,8 @@ export interface WorldOptions {
   readonly limits?: RunLimits
   /** When the clock starts, in milliseconds since the epoch. @default 2030-01-01T00:00:00Z */
   readonly startMs?: number
+  /** Of a run in real time: the undisturbed run, whose numbers are used. @default numbers of its own */
+  readonly numbering?: Numbering | undefined
 }
 
 /** A day of history, so that an old view can be shown long after; when it expires is up to the patterns. */
@@ -51,6 +56,7 @@ const EVENT_WINDOW = { maxAgeMs: 24 * 3_600_000 }
  * await world.close()
  */
 export async function createWorld(options: WorldOptions): Promise<World> {
+  if (options.operator?.realTime !== undefined) return createRealWorld(options.operator, options)
   const { startMs } = options
   const clock = new SimulatedClock(startMs === undefined ? {} : { startMs })
   const random = seededRandom(options.seed)
@@ -71,16 +77,36 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   }
 }
 
+/** A world in real time: nothing in this process is made virtual, and the cluster has the time of the operator. */
+async function createRealWorld(operator: OperatorUnderTest, options: WorldOptions): Promise<World> {
+  const { realTime } = operator
+  const services = new Map<string, number>()
+  const cluster = await startEmbeddedCluster({
+    listen: false,
+    authorization: 'AlwaysAllow',
+    nodes: 3,
+    eventWindow: EVENT_WINDOW,
+    resolveService: (namespace, name) => {
+      const port = services.get(`${namespace}/${name}`)
+      return port === undefined ? undefined : { host: '127.0.0.1', port }
+    },
+  })
+  return new World(new HurriedClock(realTime?.speed ?? 1), cluster, options, services)
+}
+
 /** See {@link createWorld}. */
 export class World implements SeamContext {
   readonly seed: number
-  readonly clock: SimulatedClock
+  readonly clock: WorldClock
+  readonly pace: Pace
+  /** Ports of this machine by the Service that they serve. */
+  readonly services: Map<string, number>
   readonly cluster: EmbeddedCluster
   readonly outside = new OutsideService()
   /** What the operator deals with outside the cluster. */
   readonly outsideWorld: OutsideWorld
   readonly outsideEffects = new OutsideEffects(() => [this.outside, this.outsideWorld])
-  readonly log = new RunLog()
+  readonly log: RunLog
   readonly ledger: Ledger
   readonly user: User
   /** What someone else wrote. */
@@ -95,10 +121,21 @@ export class World implements SeamContext {
   readonly #ambient: AmbientSource
   readonly #instances: Instances
   #excess: string | undefined
+  readonly #isVirtual: boolean
   #isClosed = false
 
-  constructor(clock: SimulatedClock, cluster: EmbeddedCluster, options: WorldOptions) {
-    const { seed, disturbance = {}, operator, limits } = options
+  constructor(
+    clock: WorldClock,
+    cluster: EmbeddedCluster,
+    options: WorldOptions,
+    services: Map<string, number> = new Map(),
+  ) {
+    const { seed, disturbance = {}, operator, limits, numbering } = options
+    const isReal = operator?.realTime !== undefined
+    this.pace = operator?.realTime === undefined ? SIMULATED_PACE : realPace(operator.realTime)
+    this.log = new RunLog(isReal ? numberedLike(numbering) : undefined)
+    this.#isVirtual = !isReal
+    this.services = services
     this.seed = seed
     this.clock = clock
     this.cluster = cluster
@@ -174,7 +211,7 @@ export class World implements SeamContext {
     this.#isClosed = true
     await this.#instances.close()
     await this.cluster.stop()
-    ambientPatch.release()
+    if (this.#isVirtual) ambientPatch.release()
     await this.outsideWorld.close?.()
   }
 
@@ -182,14 +219,14 @@ export class World implements SeamContext {
     this.log.record(this.elapsedMs, instance, kind, text)
   }
 
-  answered(request: SeamRequest, status: number, body: Uint8Array): void {
+  answered(request: SeamRequest, status: number, body: Uint8Array, sentMs: number): void {
     if (status >= 400) {
       const { message = '' } = parsed(body) as { readonly message?: string }
       this.log.rejected.push({ ...request, status, message })
     }
     if (!request.isWrite || status >= 300) return
     this.log.writes.push({ ...request, atMs: this.elapsedMs, status })
-    this.ledger.claim('operator', request, status, parsed(body))
+    this.ledger.claim('operator', request, status, parsed(body), sentMs)
   }
 
   /** Kills everything when the run would never end: a killed instance gets no response, which ends any loop. */
@@ -209,4 +246,8 @@ export class World implements SeamContext {
     const call = outsideCall({ world: this, instance, killed })
     return { outside: outsideClient(this.outside, call), world: this.outsideWorld, call }
   }
+}
+
+function numberedLike(numbering: Numbering | undefined): Numbering {
+  return { requests: new Occurrences(numbering?.requests), events: new Occurrences(numbering?.events) }
 }

@@ -1,5 +1,6 @@
 /** A DynaKube in a closed world: simulated time, a tenant without sockets, and an operator that can be killed. */
 import { type KubeClient, Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
+import type { SimulatedClock } from '@reeve/runtime/testing'
 import { createWorld, type OperatorUnderTest, type SeamRequest, type World } from '@reeve/simulation'
 import { addCsiDriver } from '../../../exploration/csi-driver.ts'
 import { dynatraceUnderTest, NAMESPACE } from '../../../exploration/dynatrace-under-test.ts'
@@ -175,7 +176,9 @@ export class ClosedStage implements AsyncDisposable {
 
   /** Advances the clock until a condition holds. */
   until(condition: () => Promise<boolean>): Promise<void> {
-    return this.world.clock.runUntil(condition, { maxMs: PATIENCE_MS })
+    // Its time is simulated: the operator runs in this process.
+    const clock = this.world.clock as SimulatedClock
+    return clock.runUntil(condition, { maxMs: PATIENCE_MS })
   }
 
   /** Advances the clock until the phase is reached. */

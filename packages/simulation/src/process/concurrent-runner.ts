@@ -1,0 +1,71 @@
+/** Runs points of processes side by side, and repeats those that show something. */
+import type { PointObserver, PointRunner, PointTask } from '../explore-with.ts'
+import type { Explorer } from '../explorer.ts'
+import type { PointOutcome } from '../patterns/pattern.ts'
+import type { PatternName } from '../patterns/pattern-names.ts'
+
+/** How often a divergence must show: real time is never the same twice. */
+const CONFIRMATIONS = 3
+
+/** A point that showed something once, and not again. */
+export interface Unconfirmed {
+  readonly pattern: PatternName
+  readonly label: string
+  readonly message: string
+}
+
+/** Options of {@link concurrentRunner}. */
+export interface ConcurrentRunnerOptions {
+  /** Runs at the same time. */
+  readonly parallel: number
+  readonly onUnconfirmed: (found: Unconfirmed) => void
+}
+
+/** A runner in which runs mostly wait for their processes. */
+export function concurrentRunner(explorer: Explorer, options: ConcurrentRunnerOptions): PointRunner {
+  return {
+    points: async (patterns) => {
+      const entries: [PatternName, Awaited<ReturnType<Explorer['points']>>][] = []
+      // One after the other: several undisturbed runs at once would slow each other down, and set the pace.
+      for (const pattern of patterns) entries.push([pattern, await explorer.points(pattern)])
+      return new Map(entries)
+    },
+    run: async (tasks, observer) => {
+      const waiting = [...tasks]
+      const work = async () => {
+        for (let task = waiting.shift(); task !== undefined && !observer.isOver(); task = waiting.shift())
+          await runOne(explorer, task, observer, options)
+      }
+      await Promise.all(Array.from({ length: options.parallel }, work))
+    },
+  }
+}
+
+async function runOne(
+  explorer: Explorer,
+  task: PointTask,
+  observer: PointObserver,
+  { onUnconfirmed }: ConcurrentRunnerOptions,
+): Promise<void> {
+  observer.begun(task)
+  const startedMs = performance.now()
+  const first = await explorer.run(task.pattern, task.point)
+  const outcome =
+    first.problems.length === 0 || task.pattern === 'undisturbed' ? first : await repeated(explorer, task, first)
+  if (outcome !== first && outcome.problems.length === 0) {
+    const message = first.problems.map((problem) => problem.message).join('; ')
+    const info = (await explorer.points(task.pattern))[task.point]
+    onUnconfirmed({ pattern: task.pattern, label: info?.label ?? '', message })
+  }
+  observer.done(task, outcome, performance.now() - startedMs)
+}
+
+/** The outcome that shows least: without problems if one repetition has none. */
+async function repeated(explorer: Explorer, task: PointTask, first: PointOutcome): Promise<PointOutcome> {
+  let outcome = first
+  for (let run = 1; run < CONFIRMATIONS; run++) {
+    outcome = await explorer.run(task.pattern, task.point)
+    if (outcome.problems.length === 0) return { ...outcome, tookEffect: first.tookEffect }
+  }
+  return outcome
+}
