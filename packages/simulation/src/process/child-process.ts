@@ -19,7 +19,7 @@ export interface ChildOptions {
 }
 
 /** A process that ended by itself. */
-export class ProcessExitError extends Error {
+class ProcessExitError extends Error {
   override readonly name = 'ProcessExitError'
   readonly code = 'PROCESS_EXIT'
 }

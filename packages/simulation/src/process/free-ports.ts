@@ -2,7 +2,7 @@
 import { createServer } from 'node:net'
 
 /** How many ports an instance gets. */
-export const PORTS_PER_INSTANCE = 4
+const PORTS_PER_INSTANCE = 4
 
 /** Ports that nothing listens on at the moment, all different. */
 export async function freePorts(count: number = PORTS_PER_INSTANCE): Promise<readonly number[]> {

@@ -21,12 +21,10 @@ export interface ProcessExplorationOptions {
   readonly trust?: WebhookTrust | undefined
   /** Called for every line that an instance prints. */
   readonly onLine?: ((instance: string, line: string) => void) | undefined
-  /** @default what {@link REAL_TIME} says, and the file */
-  readonly realTime?: Partial<RealTime>
 }
 
 /** Times of an exploration of processes; a minute of a pattern takes a few seconds. */
-export const REAL_TIME: RealTime = Object.freeze({
+const REAL_TIME: RealTime = Object.freeze({
   speed: 6,
   quietMs: 3_000,
   patienceMs: 40_000,
@@ -59,7 +57,6 @@ function operatorOf(file: ScenarioFile, options: ProcessExplorationOptions): Ope
       ...REAL_TIME,
       ...(file.quietMs !== undefined && { quietMs: file.quietMs }),
       ...(file.patienceMs !== undefined && { patienceMs: file.patienceMs }),
-      ...options.realTime,
     },
     start: (place) => ({
       run: async (signal) => {

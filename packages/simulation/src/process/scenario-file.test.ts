@@ -58,7 +58,10 @@ describe('a scenario file', () => {
     [{ ...complete, steps: [{ scale: note }] }, 'steps[0].scale.replicas must be a whole number'],
     [{ ...complete, settled: { quiet: '5' } }, 'settled.quiet must be a duration such as 5s, not "5"'],
     [{ ...complete, install: [] }, 'install must contain the CustomResourceDefinition'],
-    [{ ...complete, operator: { webhooks: [{ service: 'a/b', port: 9 }] } }, 'operator.webhooks[0].port must be 1 to 4'],
+    [
+      { ...complete, operator: { webhooks: [{ service: 'a/b', port: 9 }] } },
+      'operator.webhooks[0].port must be 1 to 4',
+    ],
     [[], 'the scenario must be an object'],
   ])('is rejected with the field that is wrong: %j', async (content, message) => {
     await expect(read(content)).rejects.toThrow(message)
