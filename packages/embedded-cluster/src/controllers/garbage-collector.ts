@@ -115,7 +115,7 @@ export class GarbageCollector implements SimulatorController {
   }
 
   async #considerDeleting(client: ResourceClient<ClusterObject>, object: ClusterObject): Promise<void> {
-    const { ownerReferences = [], uid, resourceVersion, name, namespace, finalizers = [] } = object.metadata
+    const { ownerReferences = [], uid, name, namespace, finalizers = [] } = object.metadata
     if (ownerReferences.length === 0) return
     const { existing, dangling, waiting, unknown } = this.#classify(object)
     if (unknown.length > 0) return
@@ -128,10 +128,23 @@ export class GarbageCollector implements SimulatorController {
     const hasDependents = this.#graph.dependentsOf(uid).length > 0
     const inherited = waiting.length > 0 && hasDependents ? 'Foreground' : 'Background'
     const own = finalizers.includes(ORPHAN) ? 'Orphan' : finalizers.includes(FOREGROUND) ? 'Foreground' : inherited
+    const unblocked = waiting.length > 0 && this.#isInCircle(uid) ? await unblockOwners(client, object) : object
     // The resourceVersion guarantees that the object did not get a new owner meanwhile.
     await this.#context.api.delete(client.resource, namespace, name, {
       propagationPolicy: own,
-      preconditions: { uid, resourceVersion },
+      preconditions: { uid, resourceVersion: unblocked.metadata.resourceVersion },
+    })
+  }
+
+  /**
+   * Whether a dependent is itself being deleted in the foreground: then owners and dependents form a circle, in which each
+   * would wait for the next.
+   */
+  #isInCircle(uid: string): boolean {
+    return this.#graph.dependentsOf(uid).some((id) => {
+      const { resource, namespace, name } = splitObjectId(id)
+      const dependent = new ResourceClient<ClusterObject>(this.#context.api, resource).get(namespace, name)
+      return dependent !== undefined && deletionPolicyOf(dependent) === FOREGROUND
     })
   }
 
@@ -190,6 +203,13 @@ function deletionPolicyOf(object: ClusterObject): typeof FOREGROUND | typeof ORP
   const { finalizers } = object.metadata
   if (finalizers?.includes(ORPHAN)) return ORPHAN
   return finalizers?.includes(FOREGROUND) ? FOREGROUND : undefined
+}
+
+/** Lets the owners of an object be deleted before it. */
+function unblockOwners(client: ResourceClient<ClusterObject>, object: ClusterObject): Promise<ClusterObject> {
+  const references = object.metadata.ownerReferences ?? []
+  const ownerReferences = references.map((reference) => ({ ...reference, blockOwnerDeletion: false }))
+  return client.update({ ...object, metadata: { ...object.metadata, ownerReferences } })
 }
 
 async function removeFinalizer(

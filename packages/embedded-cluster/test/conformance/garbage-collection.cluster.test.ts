@@ -46,6 +46,18 @@ describe('a dependent', () => {
     await until('the owner is deleted', () => isGone(owner.metadata.name))
   })
 
+  it('in a circle of owners is deleted with all of them', async () => {
+    const names = ['first', 'second', 'third'].map((name) => unique(name))
+    const circle: Json[] = []
+    for (const name of names) circle.push(await api.create(configMaps(api.namespace), configMap(name)))
+    for (const [index, name] of names.entries()) {
+      const ownerReferences = [reference(circle.at(index - 1), { blockOwnerDeletion: true, controller: true })]
+      await api.patch(path(name), { metadata: { ownerReferences } })
+    }
+    await api.delete(path(names[0] ?? ''), { propagationPolicy: 'Foreground' })
+    for (const name of names) await until(`${name} is deleted`, () => isGone(name))
+  })
+
   it('that does not block its owner is not waited for', async () => {
     const owner = await created()
     const dependent = await created({ finalizers: ['example.com/hold'], ownerReferences: [reference(owner)] })
