@@ -21,7 +21,7 @@ import { createNodeController, type SimulatedNode, simulatedNodes } from './node
 import { createPersistentVolumeClaimController } from './persistent-volume-claims.ts'
 import { createPodDisruptionBudgetController } from './pod-disruption-budgets.ts'
 import { createPodGarbageCollector } from './pod-garbage-collector.ts'
-import { createReplicaSetController } from './replica-sets.ts'
+import { createReplicaSetController, createReplicationControllerController } from './replica-sets.ts'
 import { createScheduler } from './scheduler.ts'
 import { createServiceAccountController } from './service-accounts.ts'
 import type { SimulatorController } from './simulator-controller.ts'
@@ -81,6 +81,7 @@ export function createControllers(api: ClusterApi, options: ControllersOptions =
     createTaintEvictionController(context),
     createPodGarbageCollector(context),
     createReplicaSetController(context),
+    createReplicationControllerController(context),
     createDeploymentController(context),
     createStatefulSetController(context),
     createDaemonSetController(context),

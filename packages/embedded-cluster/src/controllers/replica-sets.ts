@@ -1,19 +1,49 @@
-/** Keeps the desired number of pods of a template. */
+/** Keeps the desired number of pods of a template, for ReplicaSets and ReplicationControllers. */
 import { timestamp } from '../clock.ts'
+import type { JsonObject } from '../json.ts'
 import { claim } from './claims.ts'
 import { withCondition, withoutCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller } from './controller.ts'
-import { controllerOf, isTerminating, keyOf, namespaceOf, splitKey } from './kinds/meta.ts'
+import { type ClusterObject, controllerOf, isTerminating, keyOf, namespaceOf, splitKey } from './kinds/meta.ts'
 import { availableAtMs, isActive, isReady, type Pod } from './kinds/pods.ts'
-import type { ReplicaSet, ReplicaSetStatus } from './kinds/workloads.ts'
+import type { ReplicaSet, ReplicaSetStatus, ReplicationController } from './kinds/workloads.ts'
 import { type BatchOutcome, BURST, failureMessage, podFromTemplate, slowStart } from './pod-creation.ts'
 import { surplusPods } from './pod-ranking.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
 import { SelectorIndex, selects } from './selectors.ts'
 import type { SimulatorController } from './simulator-controller.ts'
 
-const SOURCE = 'replicaset-controller'
+/** The two kinds of objects that keep a number of pods. */
+interface ReplicaKind<T extends Stored> {
+  /** Shown in errors. */
+  readonly name: string
+  readonly resource: string
+  readonly kind: string
+  /** The source of its events. */
+  readonly source: string
+  /** The stored object as a ReplicaSet. */
+  readonly read: (object: T) => ReplicaSet
+}
+
+type Stored = ClusterObject & { readonly status?: ReplicaSetStatus }
+
+const replicaSets: ReplicaKind<ReplicaSet> = {
+  name: 'replica-sets',
+  resource: 'replicasets.apps',
+  kind: 'ReplicaSet',
+  source: 'replicaset-controller',
+  read: (set) => set,
+}
+
+const replicationControllers: ReplicaKind<ReplicationController> = {
+  name: 'replication-controllers',
+  resource: 'replicationcontrollers',
+  kind: 'ReplicationController',
+  source: 'replication-controller',
+  // Its selector is a plain map of labels.
+  read: ({ spec, ...rest }) => ({ ...rest, spec: { ...spec, selector: { matchLabels: spec.selector ?? {} } } }),
+}
 
 /** Whether a pod has all labels of the template, not only those of the selector. */
 function isFullyLabeled(set: ReplicaSet, pod: Pod): boolean {
@@ -41,8 +71,20 @@ function observe(set: ReplicaSet, pods: readonly Pod[], nowMs: number) {
 
 /** The controller of `replicasets.apps`. */
 export function createReplicaSetController(context: ControllerContext): SimulatorController {
+  return createReplicaController(context, replicaSets)
+}
+
+/** The controller of `replicationcontrollers`. */
+export function createReplicationControllerController(context: ControllerContext): SimulatorController {
+  return createReplicaController(context, replicationControllers)
+}
+
+function createReplicaController<T extends Stored>(
+  context: ControllerContext,
+  { name: controllerName, resource, kind, source, read }: ReplicaKind<T>,
+): SimulatorController {
   const { api, clock, events } = context
-  const sets = new ResourceClient<ReplicaSet>(api, 'replicasets.apps')
+  const stored = new ResourceClient<T>(api, resource)
   const pods = new ResourceClient<Pod>(api, 'pods')
   const selectors = new SelectorIndex()
 
@@ -60,13 +102,13 @@ export function createReplicaSetController(context: ControllerContext): Simulato
     const message = failureMessage(outcome.error)
     if (outcome.done > 0) await record(set, 'Create', `created ${outcome.done} of ${missing} missing pods`)
     if (message !== undefined) {
-      await events.record(set, { type: 'Warning', reason: 'FailedCreate', message, source: SOURCE })
+      await events.record(set, { type: 'Warning', reason: 'FailedCreate', message, source })
     }
     return outcome
   }
 
   function record(set: ReplicaSet, what: 'Create' | 'Delete', message: string): Promise<void> {
-    return events.record(set, { reason: `Successful${what}`, message, source: SOURCE })
+    return events.record(set, { reason: `Successful${what}`, message, source })
   }
 
   function statusOf(set: ReplicaSet, counts: ReplicaSetStatus, outcome: BatchOutcome): ReplicaSetStatus {
@@ -86,12 +128,14 @@ export function createReplicaSetController(context: ControllerContext): Simulato
     }
   }
 
+  const readJson = (object: JsonObject) => read(asObject<T>(object))
+
   return new Controller(context, {
-    name: 'replica-sets',
+    name: controllerName,
     gathersEvents: true,
     watches: {
-      'replicasets.apps': ({ type, object }, enqueue) => {
-        const set = asObject<ReplicaSet>(object)
+      [resource]: ({ type, object }, enqueue) => {
+        const set = readJson(object)
         selectors.set(namespaceOf(set), keyOf(set), type === 'DELETED' ? undefined : set.spec.selector)
         if (type !== 'DELETED') enqueue(keyOf(set))
       },
@@ -99,7 +143,7 @@ export function createReplicaSetController(context: ControllerContext): Simulato
         const pod = asObject<Pod>(object)
         const enqueueOwner = (of: Pod) => {
           const owner = controllerOf(of)
-          if (owner?.kind === 'ReplicaSet') enqueue(`${namespaceOf(of)}/${owner.name}`)
+          if (owner?.kind === kind) enqueue(`${namespaceOf(of)}/${owner.name}`)
           return owner !== undefined
         }
         if (previous !== undefined) enqueueOwner(asObject<Pod>(previous))
@@ -110,19 +154,21 @@ export function createReplicaSetController(context: ControllerContext): Simulato
     },
     async reconcile(key, signal) {
       const { namespace, name } = splitKey(key)
-      const set = sets.get(namespace, name)
-      if (set === undefined) return undefined
+      const found = stored.get(namespace, name)
+      if (found === undefined) return undefined
+      const set = read(found)
       const { uid } = set.metadata
       await claim(set, pods, { owned: context.pods.controlledBy(uid), orphans: context.pods.orphansIn(namespace) })
       const active = context.pods.controlledBy(uid).filter(isActive)
       const outcome = isTerminating(set) ? { done: 0 } : await scale(set, active, signal)
       // Read again: the pods and the set may have changed during the writes.
-      const live = sets.get(namespace, name)
-      if (live === undefined || live.metadata.uid !== uid) return undefined
+      const now = stored.get(namespace, name)
+      if (now === undefined || now.metadata.uid !== uid) return undefined
+      const live = read(now)
       const { counts, requeueAfterMs } = observe(live, context.pods.controlledBy(uid).filter(isActive), clock.now())
       // The status counts existing pods, but its generation must be the reconciled one.
       const reconciled = { ...live, metadata: { ...live.metadata, generation: set.metadata.generation ?? 1 } }
-      await sets.updateStatus(live, statusOf(reconciled, counts, outcome))
+      await stored.updateStatus(now, statusOf(reconciled, counts, outcome))
       if (outcome.error !== undefined) throw outcome.error
       return requeueAfterMs
     },

@@ -1,7 +1,7 @@
 /** Workloads from the user's view: what they create, how they roll out, and their status. */
 import { describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
-import { deployment, deployments, pods, podTemplate } from './support/objects.ts'
+import { deployment, deployments, pod, pods, podTemplate } from './support/objects.ts'
 import { NEVER_READY, NO_IMAGE } from './support/pod-behaviour.ts'
 import { conditionsOf, labelled, settled } from './support/settling.ts'
 import { until } from './support/until.ts'
@@ -18,6 +18,66 @@ const isRolledOut = ({ metadata, spec, status }: Json) =>
   (status.availableReplicas ?? 0) === spec.replicas
 
 const image = (tag: string) => ({ spec: { template: { spec: { containers: [{ name: 'main', image: tag }] } } } })
+
+describe.concurrent('a ReplicationController', () => {
+  const controller = (name: string, spec: Json = {}) => ({
+    apiVersion: 'v1',
+    kind: 'ReplicationController',
+    metadata: { name },
+    spec: { replicas: 2, selector: { app: name }, template: podTemplate(name), ...spec },
+  })
+
+  it('creates its pods, scales them and releases those that no longer match', async () => {
+    const name = unique('rc')
+    const path = `${core('replicationcontrollers')}/${name}`
+    const { metadata } = await api.create(core('replicationcontrollers'), controller(name))
+    const ready = await settled(api, 'its pods are ready', path, (it) => it.status.availableReplicas === 2)
+    expect(ready.status).toEqual({
+      replicas: 2,
+      fullyLabeledReplicas: 2,
+      readyReplicas: 2,
+      availableReplicas: 2,
+      observedGeneration: 1,
+    })
+    const [first] = await labelled(api, core('pods'), name)
+    expect(first.metadata).toMatchObject({
+      generateName: `${name}-`,
+      ownerReferences: [{ apiVersion: 'v1', kind: 'ReplicationController', name, uid: metadata.uid, controller: true }],
+    })
+    await api.patch(`${core('pods')}/${first.metadata.name}`, { metadata: { labels: { app: 'released' } } })
+    await settled(api, 'the pod is released', `${core('pods')}/${first.metadata.name}`, (it) => {
+      return it.metadata.ownerReferences === undefined
+    })
+    await until('it is replaced', async () => (await labelled(api, core('pods'), name)).length === 2)
+    await api.patch(`${path}/scale`, { spec: { replicas: 1 } })
+    await until('one is left', async () => (await labelled(api, core('pods'), name)).length === 1)
+  })
+
+  it('adopts a matching pod without an owner', async () => {
+    const name = unique('rc')
+    const { metadata: orphan } = await api.create(core('pods'), {
+      ...pod(name),
+      metadata: { name, labels: { app: name } },
+    })
+    const { metadata } = await api.create(core('replicationcontrollers'), controller(name, { replicas: 1 }))
+    const adopted = await settled(api, 'it is adopted', `${core('pods')}/${name}`, (it) => {
+      return it.metadata.ownerReferences !== undefined
+    })
+    expect(adopted.metadata.ownerReferences[0].uid).toBe(metadata.uid)
+    expect((await labelled(api, core('pods'), name)).map((it) => it.metadata.uid)).toEqual([orphan.uid])
+  })
+
+  it('keeps its pods when it is deleted with Orphan', async () => {
+    const name = unique('rc')
+    const path = `${core('replicationcontrollers')}/${name}`
+    await api.create(core('replicationcontrollers'), controller(name))
+    await settled(api, 'its pods are ready', path, (it) => it.status.availableReplicas === 2)
+    await api.delete(path, { propagationPolicy: 'Orphan' })
+    await until('it is deleted', async () => (await api.get(path)).status === 404)
+    const kept = await labelled(api, core('pods'), name)
+    expect(kept.map((it) => it.metadata.ownerReferences)).toEqual([undefined, undefined])
+  })
+})
 
 describe.concurrent('a Deployment', () => {
   it('creates a ReplicaSet, which creates its pods, each named after its owner', async () => {

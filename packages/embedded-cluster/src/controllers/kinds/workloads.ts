@@ -32,6 +32,12 @@ export interface ReplicaSet extends ClusterObject {
   readonly status?: ReplicaSetStatus
 }
 
+/** The predecessor of the ReplicaSet, whose selector is a plain map. */
+export interface ReplicationController extends ClusterObject {
+  readonly spec: Omit<ReplicaSet['spec'], 'selector'> & { readonly selector?: Labels }
+  readonly status?: ReplicaSetStatus
+}
+
 /** The status of a Deployment. */
 export interface DeploymentStatus {
   readonly observedGeneration?: number
