@@ -1,5 +1,5 @@
 /** The `paths` of an OpenAPI document, in which kubectl finds the parameters of PATCH and the existing kinds. */
-import { isJsonObject, type JsonObject } from '../json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 
 const operations: readonly { verb: string; method: string; action: string; on: 'collection' | 'object' }[] = [
@@ -72,4 +72,43 @@ function operation(
     'x-kubernetes-action': action,
     'x-kubernetes-group-version-kind': { group: kind.group, version: kind.version, kind: kind.kind },
   }
+}
+
+/** The same paths in the form of version 2. */
+export function swaggerPaths(
+  infos: readonly ResourceInfo[],
+  schemaName: (info: ResourceInfo) => string | undefined,
+): JsonObject {
+  const paths: JsonObject = {}
+  for (const [path, item] of Object.entries(openApiPaths(infos, schemaName))) {
+    const methods = isJsonObject(item) ? Object.entries(item) : []
+    paths[path] = Object.fromEntries(methods.map(([method, found]) => [method, swaggerOperation(objectOf(found))]))
+  }
+  return paths
+}
+
+function swaggerOperation(operation: JsonObject): JsonObject {
+  const parameters = Array.isArray(operation.parameters) ? operation.parameters : []
+  const { description, content } = objectOf(objectOf(operation.responses)[200])
+  const { schema } = objectOf(objectOf(content)['application/json'])
+  const reference = objectOf(schema).$ref
+  const type =
+    typeof reference === 'string'
+      ? { schema: { $ref: reference.replace('#/components/schemas/', '#/definitions/') } }
+      : {}
+  return {
+    ...operation,
+    consumes: ['*/*'],
+    produces: ['application/json', 'application/yaml'],
+    schemes: ['https'],
+    parameters: parameters.map((parameter) => {
+      const { schema: form, ...rest } = objectOf(parameter)
+      return { ...rest, ...objectOf(form) }
+    }),
+    responses: { 200: { ...(description === undefined ? {} : { description }), ...type } },
+  }
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {}
 }

@@ -1,33 +1,31 @@
-/** `/openapi/v3`: an index, and one document per group version, built on demand. */
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { dataFile } from '../data-file.ts'
+/** `/openapi`: for version 3 an index, and one document per group version, built on demand. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import { apiVersionOf, type ResourceInfo } from '../registry/resource-info.ts'
+import type { ResourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
 import { negotiate } from './negotiation.ts'
+import { customName, hashOf, listMeta, objectMeta, PublishedDefinitions, refPrefix, typeMeta } from './openapi-definitions.ts'
 import { openApiPaths } from './openapi-paths.ts'
+import { OpenApiV2 } from './openapi-v2.ts'
 import { complete, empty, text } from './response.ts'
 import { kubernetesVersion } from './version.ts'
 
-const refPrefix = '#/definitions/'
-const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
-const listMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta'
 
 /** Serves the schemas of all served resources. */
 export class OpenApi {
   readonly #registry: ResourceRegistry
   readonly #documents = new Map<string, { readonly hash: string; readonly body: string }>()
-  #definitions: Readonly<Record<string, JsonObject>> | undefined
-  #nameByKind: ReadonlyMap<string, string> | undefined
+  readonly #published = new PublishedDefinitions()
+  readonly #version2: OpenApiV2
 
   constructor(registry: ResourceRegistry) {
     this.#registry = registry
+    this.#version2 = new OpenApiV2(registry, this.#published)
   }
 
-  /** `undefined` when the path is not one of `/openapi/v3`. */
+  /** `undefined` when the path is neither `/openapi/v2` nor one of `/openapi/v3`. */
   handle(request: ServerRequest, pathname: string, query: URLSearchParams): ServerResponse | undefined {
+    if (pathname === '/openapi/v2') return this.#version2.handle(request)
     if (pathname === '/openapi/v3') return this.#index()
     if (!pathname.startsWith('/openapi/v3/')) return undefined
     if (!acceptsJson(request)) return empty(406, { vary: 'Accept' })
@@ -90,18 +88,18 @@ export class OpenApi {
   }
 
   #schemaName(info: ResourceInfo): string | undefined {
-    return info.custom ? customName(info) : this.#kinds().get(kindKey(info))
+    return info.custom ? customName(info) : this.#published.nameOf(info)
   }
 
   #addKind(schemas: JsonObject, kind: { group: string; version: string; kind: string }): void {
-    const name = this.#kinds().get(kindKey(kind))
+    const name = this.#published.nameOf(kind)
     if (name !== undefined) this.#addDefinition(schemas, name)
   }
 
   /** Adds a definition and everything it refers to. */
   #addDefinition(schemas: JsonObject, name: string): void {
     if (schemas[name] !== undefined) return
-    const definition = this.#load()[name]
+    const definition = this.#published.definitions()[name]
     if (definition === undefined) return
     schemas[name] = {}
     schemas[name] = this.#convert(schemas, definition)
@@ -128,9 +126,9 @@ export class OpenApi {
     const properties = isJsonObject(schema.properties) ? schema.properties : {}
     schema.properties = {
       ...properties,
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
-      metadata: { allOf: [{ $ref: `#/components/schemas/${objectMeta}` }] },
+      apiVersion: typeMeta.apiVersion,
+      kind: typeMeta.kind,
+      metadata: { allOf: [{ $ref: `#/components/schemas/${objectMeta}` }], description: typeMeta.metadata },
     }
     const { group, version, kind, listKind } = info
     schema['x-kubernetes-group-version-kind'] = [{ group, version, kind }]
@@ -139,9 +137,9 @@ export class OpenApi {
       type: 'object',
       required: ['items'],
       properties: {
-        apiVersion: { type: 'string' },
+        apiVersion: typeMeta.apiVersion,
         items: { type: 'array', items: { $ref: `#/components/schemas/${name}` } },
-        kind: { type: 'string' },
+        kind: typeMeta.kind,
         metadata: { allOf: [{ $ref: `#/components/schemas/${listMeta}` }] },
       },
       'x-kubernetes-group-version-kind': [{ group, version, kind: listKind }],
@@ -149,51 +147,6 @@ export class OpenApi {
     this.#addDefinition(schemas, objectMeta)
     this.#addDefinition(schemas, listMeta)
   }
-
-  #load(): Readonly<Record<string, JsonObject>> {
-    if (this.#definitions === undefined) {
-      const text = readFileSync(dataFile('openapi-definitions.json'), 'utf8')
-      const parsed: Readonly<Record<string, JsonObject>> = JSON.parse(text)
-      this.#definitions = parsed
-    }
-    return this.#definitions
-  }
-
-  #kinds(): ReadonlyMap<string, string> {
-    if (this.#nameByKind === undefined) {
-      const names = new Map<string, string>()
-      for (const [name, definition] of Object.entries(this.#load())) {
-        const kinds = definition['x-kubernetes-group-version-kind']
-        for (const kind of Array.isArray(kinds) ? kinds : []) {
-          if (isJsonObject(kind)) names.set(`${kind.group}/${kind.version}/${kind.kind}`, name)
-        }
-      }
-      this.#nameByKind = names
-    }
-    return this.#nameByKind
-  }
-}
-
-function kindKey(of: { group: string; version: string; kind: string }): string {
-  return `${of.group}/${of.version}/${of.kind}`
-}
-
-/** `com.example.v1.Widget` for `Widget` in `example.com/v1`. */
-function customName(info: ResourceInfo): string {
-  return `${info.group.split('.').reverse().join('.')}.${info.version}.${info.kind}`
-}
-
-/** A hash that changes with the document; computed from the registry, so that the index does not build documents. */
-function hashOf(infos: readonly ResourceInfo[]): string {
-  const parts = infos.map((info) => {
-    const names = [apiVersionOf(info), info.kind, info.plural, info.subresources.map((sub) => sub.name)]
-    return info.custom ? [names, info.schema] : names
-  })
-  return sha512(JSON.stringify([kubernetesVersion, parts]))
-}
-
-function sha512(text: string): string {
-  return createHash('sha512').update(text).digest('hex').toUpperCase()
 }
 
 /** The documents are only available as JSON, which clients that prefer protobuf also accept. */

@@ -76,6 +76,7 @@ export class Paths implements PathHandler {
       '/healthz',
       '/livez',
       '/metrics',
+      '/openapi/v2',
       '/openapi/v3',
       '/readyz',
       '/version',

@@ -1,7 +1,8 @@
 /** Discovery: version, health, groups, resources, schemas. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ConformanceApi, type Json } from './support/conformance-api.ts'
+import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
 import { failure } from './support/status.ts'
+import { until } from './support/until.ts'
 
 const api = ConformanceApi.forThisFile()
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
@@ -355,3 +356,90 @@ describe('OpenAPI', () => {
     expect(text).toBe('')
   })
 })
+
+describe('the OpenAPI document of version 2', () => {
+  const document = async () => (await api.get('/openapi/v2')).body
+
+  it('has the definitions and paths of all built-in kinds', async () => {
+    const { swagger, definitions, paths } = await document()
+    expect(swagger).toBe('2.0')
+    expect(definitions['io.k8s.api.core.v1.PodSpec'].properties.containers).toMatchObject({
+      type: 'array',
+      items: { $ref: '#/definitions/io.k8s.api.core.v1.Container' },
+      'x-kubernetes-patch-merge-key': 'name',
+    })
+    const { patch, get } = paths['/apis/apps/v1/namespaces/{namespace}/deployments/{name}']
+    expect(patch['x-kubernetes-group-version-kind']).toEqual({ group: 'apps', version: 'v1', kind: 'Deployment' })
+    expect(get.responses['200'].schema).toEqual({ $ref: '#/definitions/io.k8s.api.apps.v1.Deployment' })
+  })
+
+  it('is not sent again to clients that have it', async () => {
+    const { status, headers } = await api.get('/openapi/v2')
+    expect([status, headers['content-type']]).toEqual([200, 'application/json'])
+    expect(headers.etag).toMatch(/^"[0-9A-F]{128}"$/)
+    const again = await api.get('/openapi/v2', { 'if-none-match': String(headers.etag) })
+    expect([again.status, again.text]).toEqual([304, ''])
+  })
+
+  it('has a custom resource while it is served, without what version 2 cannot express', async () => {
+    const group = `${unique('published')}.example.com`
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `widgets.${group}` },
+      spec: {
+        group,
+        scope: 'Namespaced',
+        names: { plural: 'widgets', kind: 'Widget' },
+        versions: [
+          { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: widgetSchema } },
+          { name: 'v2', served: true, storage: false, schema: { openAPIV3Schema: openSchema } },
+        ],
+      },
+    }
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`
+    await api.create(path, definition)
+    const name = `com.example.${group.split('.')[0]}.v1.Widget`
+    const published = await until('it is published', async () => {
+      const { definitions } = await document()
+      return definitions[name] === undefined ? undefined : definitions
+    })
+    expect(published[name].properties.spec).toEqual({
+      type: 'object',
+      description: 'The desired state.',
+      required: ['size'],
+      properties: {
+        size: { type: 'integer', minimum: 1, default: 3 },
+        either: { description: 'Nothing.' },
+        open: { 'x-kubernetes-preserve-unknown-fields': true },
+      },
+    })
+    expect(published[name].properties.metadata.$ref).toBe(
+      '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta',
+    )
+    expect(published[name.replace('v1', 'v2')]).toEqual({
+      type: 'object',
+      'x-kubernetes-group-version-kind': [{ group, version: 'v2', kind: 'Widget' }],
+    })
+    expect(published[`${name}List`].properties.items.items).toEqual({ $ref: `#/definitions/${name}` })
+    await api.delete(`${path}/widgets.${group}`)
+    await until('it is removed', async () => (await document()).definitions[name] === undefined)
+  })
+})
+
+const widgetSchema = {
+  type: 'object',
+  properties: {
+    spec: {
+      type: 'object',
+      description: 'The desired state.',
+      required: ['size', 'either'],
+      properties: {
+        size: { type: 'integer', minimum: 1, default: 3, anyOf: [{ minimum: 1 }] },
+        either: { type: 'object', nullable: true, description: 'Nothing.', properties: { a: { type: 'string' } } },
+        open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+      },
+    },
+  },
+}
+const openSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
