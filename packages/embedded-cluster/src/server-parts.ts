@@ -1,6 +1,7 @@
 /** Assembles the API server: store, verbs, admission, access control, custom resources. */
 import { webcrypto as crypto } from 'node:crypto'
 import { createBuiltInAdmission } from './admission/plugins.ts'
+import { createResourceQuotaAdmission } from './admission/resource-quota.ts'
 import { WebhookClient } from './admission/webhook-client.ts'
 import { createWebhookAdmission } from './admission/webhooks.ts'
 import type { AdmissionPlugin } from './api/admission-plugin.ts'
@@ -156,7 +157,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
   })
   admission.push(...builtIns, customResources.admission)
   if (rbac !== undefined) admission.push(createEscalationCheck(rbac))
-  admission.push(webhooks)
+  admission.push(webhooks, createResourceQuotaAdmission({ api, clock }))
   const faults = new FaultInjector(hub)
   const requests = new RequestLog()
   const server = new ApiServer({

@@ -10,10 +10,10 @@ afterAll(() => cluster.stop())
 
 describe('a resource without effect', () => {
   test.each([
-    ['a quota', '/api/v1/namespaces/default/resourcequotas', 'quotas are not enforced'],
-    ['a limit range', '/api/v1/namespaces/default/limitranges', 'limits are neither enforced nor filled in'],
+    ['a flow schema', '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas', 'requests are not queued by priority'],
   ])('is stored with a warning: %s', async (_, path, why) => {
-    const created = await cluster.send('POST', path, { metadata: { name: 'idle' }, spec: { limits: [] } })
+    const spec = { priorityLevelConfiguration: { name: 'exempt' } }
+    const created = await cluster.send('POST', path, { metadata: { name: 'idle' }, spec })
     expect(created.status).toBe(201)
     expect(String(created.headers.warning)).toContain(`but does not act on them: ${why}`)
     expect((await cluster.send('GET', `${path}/idle`)).headers.warning).toBeUndefined()

@@ -4,6 +4,7 @@ import type { AdmissionPlugin } from '../api/admission-plugin.ts'
 import type { ClusterApi } from '../api/cluster-api.ts'
 import type { Clock } from '../clock.ts'
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { createLimitRanger } from './limit-ranger.ts'
 import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { createPriority } from './priority.ts'
 import { createServiceAccountAdmission } from './service-account-admission.ts'
@@ -31,5 +32,6 @@ export function createBuiltInAdmission(options: BuiltInAdmissionOptions): readon
     createServiceAccountAdmission(options),
     createPriority(options.api),
     defaultTolerationSeconds,
+    createLimitRanger(options.api),
   ]
 }

@@ -82,6 +82,14 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
+/** The sum, in the notation of the first one that is not zero. */
+export function addQuantities(a: Quantity, b: Quantity): Quantity {
+  const exponent = Math.min(a.exponent, b.exponent)
+  const left = a.unscaled * 10n ** BigInt(a.exponent - exponent)
+  const right = b.unscaled * 10n ** BigInt(b.exponent - exponent)
+  return { unscaled: left + right, exponent, notation: a.unscaled === 0n ? b.notation : a.notation }
+}
+
 /** Whether a quantity is an integer. */
 export function isWholeNumber(quantity: Quantity): boolean {
   return compareQuantities(roundUp(quantity, 0), quantity) === 0

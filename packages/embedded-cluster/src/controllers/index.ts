@@ -22,6 +22,7 @@ import { createPersistentVolumeClaimController } from './persistent-volume-claim
 import { createPodDisruptionBudgetController } from './pod-disruption-budgets.ts'
 import { createPodGarbageCollector } from './pod-garbage-collector.ts'
 import { createReplicaSetController, createReplicationControllerController } from './replica-sets.ts'
+import { ResourceQuotaController } from './resource-quotas.ts'
 import { createScheduler } from './scheduler.ts'
 import { createServiceAccountController } from './service-accounts.ts'
 import type { SimulatorController } from './simulator-controller.ts'
@@ -92,6 +93,7 @@ export function createControllers(api: ClusterApi, options: ControllersOptions =
     createStorageClassController(context),
     createPersistentVolumeClaimController(context),
     createPodDisruptionBudgetController(context),
+    new ResourceQuotaController(context),
   ]
   if (heartbeatIntervalMs !== undefined) controllers.push(createNodeHeartbeatController(context, heartbeatIntervalMs))
   return [context.view, ...controllers]

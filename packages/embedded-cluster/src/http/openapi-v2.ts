@@ -103,7 +103,8 @@ const metadataProperties: JsonObject = {
   metadata: { $ref: `${refPrefix}${objectMeta}`, description: typeMeta.metadata },
 }
 
-const unknownToVersion2 = ['allOf', 'anyOf', 'oneOf', 'not', 'nullable']
+/** Defaults could be expressed, but the real server leaves them out. */
+const unknownToVersion2 = ['allOf', 'anyOf', 'oneOf', 'not', 'nullable', 'default']
 
 /**
  * A structural schema without what version 2 cannot express. Types that clients would misread are left out: a nullable

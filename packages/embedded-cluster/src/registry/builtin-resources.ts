@@ -84,8 +84,6 @@ const unservedResources: ReadonlySet<string> = new Set([
 
 /** Reasons for the warning about objects that are stored and validated, but have no effect. */
 const withoutEffect: Readonly<Record<string, string>> = {
-  resourcequotas: 'quotas are not enforced',
-  limitranges: 'limits are neither enforced nor filled in',
   'horizontalpodautoscalers.autoscaling': 'no workload is scaled automatically',
   'apiservices.apiregistration.k8s.io': 'no other API server is called',
   'flowschemas.flowcontrol.apiserver.k8s.io': 'requests are not queued by priority',

@@ -409,7 +409,7 @@ describe('the OpenAPI document of version 2', () => {
       description: 'The desired state.',
       required: ['size'],
       properties: {
-        size: { type: 'integer', minimum: 1, default: 3 },
+        size: { type: 'integer', minimum: 1 },
         either: { description: 'Nothing.' },
         open: { 'x-kubernetes-preserve-unknown-fields': true },
       },
