@@ -1,6 +1,8 @@
 /** Assembles the API server: store, verbs, admission, access control, custom resources. */
 import { webcrypto as crypto } from 'node:crypto'
 import { createBuiltInAdmission } from './admission/plugins.ts'
+import { createPolicyAdmission } from './admission/policies/policies.ts'
+import { PolicyTypeChecking } from './admission/policies/type-checking.ts'
 import { createResourceQuotaAdmission } from './admission/resource-quota.ts'
 import { WebhookClient } from './admission/webhook-client.ts'
 import { createWebhookAdmission } from './admission/webhooks.ts'
@@ -157,7 +159,13 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
   })
   admission.push(...builtIns, customResources.admission)
   if (rbac !== undefined) admission.push(createEscalationCheck(rbac))
-  admission.push(webhooks, createResourceQuotaAdmission({ api, clock }))
+  const policies = createPolicyAdmission({
+    api,
+    randomUuid,
+    versionsOf: (name) => registry.versionsOf(name),
+    convert: (object, to, signal) => toVersion(context, object, apiVersionOf(to), signal),
+  })
+  admission.push(policies, webhooks, createResourceQuotaAdmission({ api, clock }))
   const faults = new FaultInjector(hub)
   const requests = new RequestLog()
   const server = new ApiServer({
@@ -184,11 +192,17 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
     controllers: [
       customResources,
       new EventExpiry(store, clock),
+      new PolicyTypeChecking({
+        api,
+        lookup: (group, version, plural) => registry.lookup(group, version, plural),
+        onError: (error, policy) => options.onError?.(error, `type checking ${policy}`),
+      }),
       ...(rbac === undefined ? [] : [new ClusterRoleAggregation({ api, clock })]),
     ],
     journal,
     adopt: (object) => adoptObject(context, object),
     close: async () => {
+      policies.close()
       webhooks.close()
       await client.close()
       journal?.close()

@@ -18,15 +18,4 @@ describe('a resource without effect', () => {
     expect(String(created.headers.warning)).toContain(`but does not act on them: ${why}`)
     expect((await cluster.send('GET', `${path}/idle`)).headers.warning).toBeUndefined()
   })
-
-  test('is not served when users would rely on it: admission policies', async () => {
-    const group = '/apis/admissionregistration.k8s.io/v1'
-    const { body } = await cluster.send('GET', group)
-    expect(body.resources.map(({ name }: { name: string }) => name)).toEqual([
-      'mutatingwebhookconfigurations',
-      'validatingwebhookconfigurations',
-    ])
-    const rejected = await cluster.send('POST', `${group}/validatingadmissionpolicies`, { metadata: { name: 'never' } })
-    expect(rejected.status).toBe(404)
-  })
 })

@@ -13,7 +13,9 @@ const ANNOTATION = 'kubernetes.io/limit-ranger'
 /** The plug-in LimitRanger. */
 export function createLimitRanger(api: Pick<ClusterApi, 'list'>): AdmissionPlugin {
   const limitsFor = ({ namespace }: AdmissionAttributes) =>
-    api.list('limitranges', { namespace: namespace ?? '' }).flatMap((range) => objectsAt(objectAt(range, 'spec'), 'limits'))
+    api
+      .list('limitranges', { namespace: namespace ?? '' })
+      .flatMap((range) => objectsAt(objectAt(range, 'spec'), 'limits'))
   return {
     name: 'LimitRanger',
     mutate: (attributes) => {
@@ -68,7 +70,10 @@ function withDefaults(pod: JsonObject, limits: readonly JsonObject[]): JsonObjec
   const initContainers = complete('initContainers', 'init container')
   if (notes.length === 0) return pod
   const metadata = objectAt(pod, 'metadata')
-  const annotations = { ...objectAt(metadata, 'annotations'), [ANNOTATION]: `LimitRanger plugin set: ${notes.join('; ')}` }
+  const annotations = {
+    ...objectAt(metadata, 'annotations'),
+    [ANNOTATION]: `LimitRanger plugin set: ${notes.join('; ')}`,
+  }
   return {
     ...pod,
     metadata: { ...metadata, annotations },
@@ -88,12 +93,21 @@ function violations(kind: 'Pod' | 'Claim', limit: JsonObject, object: JsonObject
   if (type !== 'Container') return []
   return [...objectsAt(spec, 'containers'), ...objectsAt(spec, 'initContainers')].flatMap((container) => {
     const resources = objectAt(container, 'resources')
-    return outside(type, limit, readAmounts(objectAt(resources, 'requests')), readAmounts(objectAt(resources, 'limits')))
+    return outside(
+      type,
+      limit,
+      readAmounts(objectAt(resources, 'requests')),
+      readAmounts(objectAt(resources, 'limits')),
+    )
   })
 }
 
 function outside(type: string, limit: JsonObject, requests: Amounts, limits: Amounts): readonly string[] {
-  return [...below(type, limit, requests, limits), ...above(type, limit, requests, limits), ...ratio(type, limit, requests, limits)]
+  return [
+    ...below(type, limit, requests, limits),
+    ...above(type, limit, requests, limits),
+    ...ratio(type, limit, requests, limits),
+  ]
 }
 
 function below(type: string, limit: JsonObject, requests: Amounts, limits: Amounts): readonly string[] {

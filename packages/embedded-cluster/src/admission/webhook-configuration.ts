@@ -11,6 +11,8 @@ export interface WebhookRule {
   /** Such as `pods`, `pods/status`, `*`, `*\/*`, `pods/*`. */
   readonly resources: readonly string[]
   readonly scope: string
+  /** Only rules of policies have names; absent means all. */
+  readonly resourceNames?: readonly string[]
 }
 
 /** A CEL expression that must be true for the webhook to be called. */
@@ -83,13 +85,7 @@ function readConfiguration(configuration: JsonObject): Webhook[] {
     id: `${nameOf(configuration)}/${index}/${String(webhook.name)}`,
     name: String(webhook.name),
     clientConfig: isJsonObject(webhook.clientConfig) ? webhook.clientConfig : {},
-    rules: objects(webhook.rules).map((rule) => ({
-      operations: strings(rule.operations),
-      apiGroups: strings(rule.apiGroups),
-      apiVersions: strings(rule.apiVersions),
-      resources: strings(rule.resources),
-      scope: typeof rule.scope === 'string' ? rule.scope : '*',
-    })),
+    rules: objects(webhook.rules).map(readRule),
     failurePolicy: webhook.failurePolicy === 'Ignore' ? 'Ignore' : 'Fail',
     matchPolicy: webhook.matchPolicy === 'Exact' ? 'Exact' : 'Equivalent',
     namespaceSelector: isJsonObject(webhook.namespaceSelector) ? webhook.namespaceSelector : {},
@@ -103,6 +99,19 @@ function readConfiguration(configuration: JsonObject): Webhook[] {
     })),
     isReinvocable: webhook.reinvocationPolicy === 'IfNeeded',
   }))
+}
+
+/** A rule of a webhook or policy. */
+export function readRule(rule: JsonObject): WebhookRule {
+  const names = strings(rule.resourceNames)
+  return {
+    operations: strings(rule.operations),
+    apiGroups: strings(rule.apiGroups),
+    apiVersions: strings(rule.apiVersions),
+    resources: strings(rule.resources),
+    scope: typeof rule.scope === 'string' ? rule.scope : '*',
+    ...(names.length === 0 ? {} : { resourceNames: names }),
+  }
 }
 
 function nameOf(object: JsonObject): string {

@@ -7,6 +7,9 @@ import { isJsonObject, type JsonObject } from '../json.ts'
 import type { ResourceInfo } from '../registry/resource-info.ts'
 import type { Webhook, WebhookRule } from './webhook-configuration.ts'
 
+/** The parts of a webhook or policy that select requests. */
+export type RequestSelection = Pick<Webhook, 'rules' | 'matchPolicy' | 'namespaceSelector' | 'objectSelector'>
+
 /** Returns the labels of a namespace, `undefined` if there is no such namespace. */
 export type NamespaceLabels = (namespace: string) => JsonObject | undefined
 
@@ -15,7 +18,7 @@ export type NamespaceLabels = (namespace: string) => JsonObject | undefined
  * versions in which the object is served; they are considered if the match policy is `Equivalent`.
  */
 export function matchRules(
-  webhook: Webhook,
+  webhook: Pick<RequestSelection, 'rules' | 'matchPolicy'>,
   attributes: AdmissionAttributes,
   versions: readonly ResourceInfo[],
 ): ResourceInfo | undefined {
@@ -27,7 +30,11 @@ export function matchRules(
 }
 
 /** Whether both selectors of `webhook` match the request. Throws a 404 for a request in a missing namespace. */
-export function matchSelectors(webhook: Webhook, attributes: AdmissionAttributes, labelsOf: NamespaceLabels): boolean {
+export function matchSelectors(
+  webhook: Pick<RequestSelection, 'namespaceSelector' | 'objectSelector'>,
+  attributes: AdmissionAttributes,
+  labelsOf: NamespaceLabels,
+): boolean {
   return (
     matchesNamespace(webhook.namespaceSelector, attributes, labelsOf) &&
     matchesObject(webhook.objectSelector, attributes)
@@ -54,7 +61,8 @@ function matchesRule(rule: WebhookRule, attributes: AdmissionAttributes, resourc
     includes(rule.operations, attributes.operation) &&
     includes(rule.apiGroups, resource.group) &&
     includes(rule.apiVersions, resource.version) &&
-    rule.resources.some((pattern) => matchesResource(pattern, resource.plural, attributes.subresource ?? ''))
+    rule.resources.some((pattern) => matchesResource(pattern, resource.plural, attributes.subresource ?? '')) &&
+    (rule.resourceNames === undefined || rule.resourceNames.includes(attributes.name ?? ''))
   )
 }
 

@@ -1,8 +1,9 @@
-/** RBAC, webhooks, disruption budgets, autoscalers and priorities. */
+/** RBAC, webhooks, admission policies, disruption budgets, autoscalers and priorities. */
 
 import { ensureObject, objectsIn, setDefault, setDefaults, withObject } from '../draft-fields.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
 import type { KindStrategy } from '../registry/kind-strategy.ts'
+import { validateAdmissionPolicy, validateAdmissionPolicyBinding } from './validation/admission-policies.ts'
 import { validateAutoscaler } from './validation/autoscalers.ts'
 import { validateDisruptionBudget, validatePriorityClass, validateRuntimeClass } from './validation/policies.ts'
 import { validateRole, validateRoleBinding } from './validation/rbac.ts'
@@ -53,6 +54,36 @@ export const validatingWebhookStrategy: KindStrategy = {
   validate: validateWebhooks,
   default(object) {
     for (const webhook of objectsIn(object, 'webhooks')) defaultWebhook(webhook)
+  },
+}
+
+function defaultConstraints(constraints: JsonObject): void {
+  setDefault(constraints, 'matchPolicy', 'Equivalent')
+  ensureObject(constraints, 'namespaceSelector')
+  ensureObject(constraints, 'objectSelector')
+  for (const list of ['resourceRules', 'excludeResourceRules']) {
+    for (const rule of objectsIn(constraints, list)) setDefault(rule, 'scope', '*')
+  }
+}
+
+/** The strategy of the kind ValidatingAdmissionPolicy. */
+export const admissionPolicyStrategy: KindStrategy = {
+  generation: ['spec'],
+  validate: validateAdmissionPolicy,
+  default(object) {
+    withObject(object, 'spec', (spec) => {
+      setDefault(spec, 'failurePolicy', 'Fail')
+      withObject(spec, 'matchConstraints', defaultConstraints)
+    })
+  },
+}
+
+/** The strategy of the kind ValidatingAdmissionPolicyBinding. */
+export const admissionPolicyBindingStrategy: KindStrategy = {
+  generation: ['spec'],
+  validate: validateAdmissionPolicyBinding,
+  default(object) {
+    withObject(object, 'spec', (spec) => withObject(spec, 'matchResources', defaultConstraints))
   },
 }
 

@@ -64,6 +64,8 @@ const strategies: Readonly<Record<string, KindStrategy>> = {
   'volumeattachments.storage.k8s.io': storage.volumeAttachmentStrategy,
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': policy.mutatingWebhookStrategy,
   'validatingwebhookconfigurations.admissionregistration.k8s.io': policy.validatingWebhookStrategy,
+  'validatingadmissionpolicies.admissionregistration.k8s.io': policy.admissionPolicyStrategy,
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': policy.admissionPolicyBindingStrategy,
   'flowschemas.flowcontrol.apiserver.k8s.io': specGeneration,
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': specGeneration,
   'deviceclasses.resource.k8s.io': specGeneration,

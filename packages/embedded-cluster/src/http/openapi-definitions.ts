@@ -88,5 +88,8 @@ export function hashOf(infos: readonly ResourceInfo[]): string {
     const names = [apiVersionOf(info), info.kind, info.plural, info.subresources.map((sub) => sub.name)]
     return info.custom ? [names, info.schema] : names
   })
-  return createHash('sha512').update(JSON.stringify([kubernetesVersion, parts])).digest('hex').toUpperCase()
+  return createHash('sha512')
+    .update(JSON.stringify([kubernetesVersion, parts]))
+    .digest('hex')
+    .toUpperCase()
 }

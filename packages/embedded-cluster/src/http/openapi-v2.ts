@@ -4,7 +4,15 @@ import type { ResourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
 import { negotiate } from './negotiation.ts'
-import { customName, hashOf, listMeta, objectMeta, type PublishedDefinitions, refPrefix, typeMeta } from './openapi-definitions.ts'
+import {
+  customName,
+  hashOf,
+  listMeta,
+  objectMeta,
+  type PublishedDefinitions,
+  refPrefix,
+  typeMeta,
+} from './openapi-definitions.ts'
 import { swaggerPaths } from './openapi-paths.ts'
 import { complete, empty } from './response.ts'
 import { kubernetesVersion } from './version.ts'
@@ -59,7 +67,10 @@ function withoutDefaults(schema: JsonObject): JsonObject {
     if (keyword === 'default') continue
     if (keyword === 'properties' && isJsonObject(value)) {
       copy[keyword] = Object.fromEntries(
-        Object.entries(value).map(([name, property]) => [name, isJsonObject(property) ? withoutDefaults(property) : property]),
+        Object.entries(value).map(([name, property]) => [
+          name,
+          isJsonObject(property) ? withoutDefaults(property) : property,
+        ]),
       )
     } else copy[keyword] = isJsonObject(value) ? withoutDefaults(value) : value
   }

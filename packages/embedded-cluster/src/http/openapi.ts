@@ -4,12 +4,19 @@ import type { ResourceInfo } from '../registry/resource-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
 import { negotiate } from './negotiation.ts'
-import { customName, hashOf, listMeta, objectMeta, PublishedDefinitions, refPrefix, typeMeta } from './openapi-definitions.ts'
+import {
+  customName,
+  hashOf,
+  listMeta,
+  objectMeta,
+  PublishedDefinitions,
+  refPrefix,
+  typeMeta,
+} from './openapi-definitions.ts'
 import { openApiPaths } from './openapi-paths.ts'
 import { OpenApiV2 } from './openapi-v2.ts'
 import { complete, empty, text } from './response.ts'
 import { kubernetesVersion } from './version.ts'
-
 
 /** Serves the schemas of all served resources. */
 export class OpenApi {

@@ -1,6 +1,7 @@
 /** What an object of any resource counts for in quotas. */
-import { arrayAt, type JsonObject, objectAt, stringAt } from '../json.ts'
+
 import { parseQuantity } from '../builtin/quantity.ts'
+import { arrayAt, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { type Amounts, NONE, ONE } from './amounts.ts'
 import { podUsage } from './pod-usage.ts'
 

@@ -113,7 +113,10 @@ function hasCrossNamespaceAffinity(spec: JsonObject): boolean {
     const rules = objectAt(affinity, kind)
     const required = arrayAt(rules, 'requiredDuringSchedulingIgnoredDuringExecution')
     const preferred = arrayAt(rules, 'preferredDuringSchedulingIgnoredDuringExecution')
-    const terms = [...required, ...preferred.map((term) => (isJsonObject(term) ? objectAt(term, 'podAffinityTerm') : {}))]
+    const terms = [
+      ...required,
+      ...preferred.map((term) => (isJsonObject(term) ? objectAt(term, 'podAffinityTerm') : {})),
+    ]
     return terms.some(
       (term) => isJsonObject(term) && (arrayAt(term, 'namespaces').length > 0 || term.namespaceSelector !== undefined),
     )

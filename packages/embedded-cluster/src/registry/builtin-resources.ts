@@ -45,9 +45,7 @@ function loadBuiltinResources(schemaOf: SchemaLookup): readonly ResourceInfo[] {
   const text = readFileSync(dataFile('discovery.json'), 'utf8')
   // The file is generated with this shape and verified by tests.
   const table = JSON.parse(text) as DiscoveryTable
-  return table.resources
-    .filter(({ group, resource }) => !unservedResources.has(groupResource({ group, plural: resource })))
-    .map((entry) => describe(entry, schemaOf))
+  return table.resources.map((entry) => describe(entry, schemaOf))
 }
 
 function describe(entry: DiscoveredResource, schemaOf: SchemaLookup): ResourceInfo {
@@ -75,12 +73,6 @@ function describe(entry: DiscoveredResource, schemaOf: SchemaLookup): ResourceIn
     ...(entry.storageVersionHash === undefined ? {} : { storageVersionHash: entry.storageVersionHash }),
   }
 }
-
-/** Not served, as by a server with these APIs disabled: users of a policy must not assume that it is enforced. */
-const unservedResources: ReadonlySet<string> = new Set([
-  'validatingadmissionpolicies.admissionregistration.k8s.io',
-  'validatingadmissionpolicybindings.admissionregistration.k8s.io',
-])
 
 /** Reasons for the warning about objects that are stored and validated, but have no effect. */
 const withoutEffect: Readonly<Record<string, string>> = {

@@ -11,7 +11,12 @@ beforeEach(async () => {
 const core = (resource: string) => `/api/v1/namespaces/${namespace}/${resource}`
 
 const limited = (limits: Json) =>
-  api.create(core('limitranges'), { apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'bounds' }, spec: { limits } })
+  api.create(core('limitranges'), {
+    apiVersion: 'v1',
+    kind: 'LimitRange',
+    metadata: { name: 'bounds' },
+    spec: { limits },
+  })
 
 const podWith = (resources: Json, more: Json = {}) => ({
   apiVersion: 'v1',
@@ -30,7 +35,11 @@ const rejection = (path: string, object: Json) =>
 describe('a LimitRange', () => {
   it('sets the requests and limits that containers do not have', async () => {
     await limited([
-      { type: 'Container', default: { cpu: '500m', memory: '512Mi' }, defaultRequest: { cpu: '100m', memory: '256Mi' } },
+      {
+        type: 'Container',
+        default: { cpu: '500m', memory: '512Mi' },
+        defaultRequest: { cpu: '100m', memory: '256Mi' },
+      },
     ])
     const body = await until('its defaults are set', async () => {
       const reply = await api.post(`${core('pods')}?dryRun=All`, podWith({ requests: { cpu: '200m' } }))
@@ -52,9 +61,7 @@ describe('a LimitRange', () => {
       'pods <name> is forbidden: minimum cpu usage per Container is 100m, but request is 50m',
     )
     const high = podWith({ requests: { cpu: '100m' }, limits: { cpu: '1', memory: '2Gi' } })
-    expect(await rejection(core('pods'), high)).toContain(
-      'maximum memory usage per Container is 1Gi, but limit is 2Gi',
-    )
+    expect(await rejection(core('pods'), high)).toContain('maximum memory usage per Container is 1Gi, but limit is 2Gi')
   })
 
   it('rejects limits that are too far above requests', async () => {

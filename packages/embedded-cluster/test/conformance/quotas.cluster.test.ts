@@ -37,7 +37,13 @@ const sized = (name: string, requests: Json, spec: Json = {}) =>
 
 describe('a ResourceQuota', () => {
   it('reports its limits and what is used', async () => {
-    await quota('all', { pods: '5', 'requests.cpu': '2', 'requests.memory': '1Gi', configmaps: '10', resourcequotas: '1' })
+    await quota('all', {
+      pods: '5',
+      'requests.cpu': '2',
+      'requests.memory': '1Gi',
+      configmaps: '10',
+      resourcequotas: '1',
+    })
     const { body } = await api.get(`${core('resourcequotas')}/all`)
     expect(body.status.hard).toEqual(body.spec.hard)
     await uses('all', { pods: '0', 'requests.cpu': '0', 'requests.memory': '0', resourcequotas: '1' })

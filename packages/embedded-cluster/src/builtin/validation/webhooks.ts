@@ -70,7 +70,8 @@ function validateVersions(problems: Problems, webhook: JsonObject, path: string)
   }
 }
 
-function validateRule(problems: Problems, rule: JsonObject, path: string): void {
+/** Validates a rule of a webhook or policy. */
+export function validateRule(problems: Problems, rule: JsonObject, path: string): void {
   const operations = textsAt(rule, 'operations')
   if (operations.length === 0) problems.required(`${path}.operations`)
   refuseStarWithOthers(problems, `${path}.operations`, operations, 'operations')
