@@ -26,6 +26,8 @@ export function requireObject(value: JsonValue): JsonObject {
 
 /** The duplicate fields of a body, as problems for {@link strict}. */
 export function duplicateFields(body: ParsedBody): readonly string[] {
+  if (body.duplicates.length === 0) return []
+  if (body.isYaml === true) return [`yaml: unmarshal errors:\n  ${(body.duplicateKeys ?? []).join('\n  ')}`]
   return body.duplicates.map((field) => `duplicate field "${field}"`)
 }
 
@@ -37,10 +39,9 @@ export function strict(
 ): JsonObject {
   // The schema of a custom resource may have changed since its parts were stored.
   const pruned = prune(request.info.schema, object, { trustsFrozen: !request.info.custom })
-  const problems = [
-    ...others,
-    ...unknownFields(request.info, pruned.unknown).map((field) => `unknown field "${field}"`),
-  ]
+  const unknown = unknownFields(request.info, pruned.unknown).map((field) => `unknown field "${field}"`)
+  const isMixed = !request.info.custom && unknown.length > 0 && others.length > 0
+  const problems = isMixed ? inDocumentOrder(object, [...others, ...unknown]) : [...others, ...unknown]
   if (problems.length > 0 && request.fieldValidation === 'Strict') {
     const { kind, version } = request.info
     const subject = `${kind} in version "${version}" cannot be handled as a ${kind}`
@@ -48,6 +49,21 @@ export function strict(
   }
   if (request.fieldValidation === 'Warn') for (const problem of problems) request.warn(problem)
   return pruned.object
+}
+
+/** Sorts problems that name a field by its place in the document; the others come first. */
+function inDocumentOrder(object: JsonObject, problems: readonly string[]): readonly string[] {
+  const places = new Map<string, number>()
+  const visit = (value: JsonValue | undefined, path: string) => {
+    places.set(path, places.size)
+    if (Array.isArray(value)) for (const [index, item] of value.entries()) visit(item, `${path}[${index}]`)
+    else if (isJsonObject(value)) {
+      for (const [name, field] of Object.entries(value)) visit(field, path === '' ? name : `${path}.${name}`)
+    }
+  }
+  visit(object, '')
+  const place = (problem: string) => places.get(/^\w+ field "(.*)"$/s.exec(problem)?.[1] ?? '') ?? 0
+  return problems.toSorted((a, b) => place(a) - place(b))
 }
 
 /** For custom resources the API reports unknown fields sorted by path, those in `metadata` first. */

@@ -173,7 +173,7 @@ function checkApplied(request: WriteRequest, body: ParsedBody, options: PatchOpt
   const { info, name = '' } = request
   if (!options.hasFieldManager) requireFieldManager(null)
   const applied = requireConfiguration(body.value, info)
-  if (body.duplicates.length > 0) strict(request, {}, duplicateFields(body))
+  reportDuplicates(request, body)
   const { managedFields, ...metadata } = objectAt(applied, 'metadata')
   if ((managedFields ?? null) !== null) throw badRequest('metadata.managedFields must be nil')
   const given = stringAt(metadata, 'name') ?? ''
@@ -182,6 +182,15 @@ function checkApplied(request: WriteRequest, body: ParsedBody, options: PatchOpt
   }
   // Unknown fields are kept: merging rejects them, because their ownership cannot be recorded.
   return withoutForeignParts(request, { ...applied, metadata: { ...metadata, name } })
+}
+
+/** Whatever its format, the real server reads the configuration of an apply as YAML. */
+function reportDuplicates(request: WriteRequest, body: ParsedBody): void {
+  if (body.duplicates.length === 0 || request.fieldValidation === 'Ignore') return
+  const keys = (body.duplicateKeys ?? []).join('\n  ')
+  const problem = `error converting YAML to JSON: yaml: unmarshal errors:\n  ${keys}`
+  if (request.fieldValidation === 'Strict') throw badRequest(`error strict decoding YAML: ${problem}`)
+  request.warn(problem)
 }
 
 /** The configuration of an apply: an object of the kind and version of the URL. */

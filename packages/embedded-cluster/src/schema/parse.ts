@@ -21,6 +21,10 @@ export interface ParsedBody {
   readonly value: JsonValue
   /** Paths of fields given more than once, such as `data.a`; the last one counts. Computed when first read. */
   readonly duplicates: readonly string[]
+  /** The same fields in the words of the real server's YAML reader, with their lines. Only bodies of requests have them. */
+  readonly duplicateKeys?: readonly string[]
+  /** Whether the client declared the body to be YAML. @default false */
+  readonly isYaml?: boolean
 }
 
 /** No object of the API is nested anywhere near as deep; deeper input only serves to exhaust the stack. */
@@ -48,7 +52,7 @@ export function parseJson(text: string): ParsedBody {
   }
   // Counted now: callers may change the value before they check for duplicates.
   const distinctFields = countFields(value)
-  return new LazyBody(value, () => {
+  return new LazyBody(text, value, false, () => {
     const { fields } = scan ?? scanJson(text)
     return fields === distinctFields ? [] : findDuplicates(text)
   })
@@ -63,7 +67,8 @@ export function parseJson(text: string): ParsedBody {
 export function parseYaml(text: string): ParsedBody {
   if (/^\s*[{[]/.test(text)) {
     try {
-      return parseJson(text)
+      const parsed = parseJson(text)
+      return new LazyBody(text, parsed.value, true, () => parsed.duplicates)
     } catch (error) {
       if (error instanceof StatusError && error.message.includes('nested')) throw error
       // Flow-style YAML starts like JSON; the YAML parser has the last word.
@@ -89,21 +94,35 @@ export function parseYaml(text: string): ParsedBody {
     if (error instanceof RangeError) throw tooDeep('YAML')
     throw unreadable('YAML', error instanceof Error ? error.message : String(error), error)
   }
-  return new LazyBody(value, () => {
-    const duplicates: string[] = []
+  return new LazyBody(text, value, true, () => {
+    const duplicates: Duplicate[] = []
     if (document.contents !== null) collectDuplicates(document.contents, '', duplicates)
-    return duplicates
+    return duplicates.map(({ path }) => path)
   })
 }
 
 class LazyBody implements ParsedBody {
   readonly value: JsonValue
+  readonly isYaml: boolean
+  readonly #text: string
   readonly #find: () => readonly string[]
   #duplicates: readonly string[] | undefined
 
-  constructor(value: JsonValue, find: () => readonly string[]) {
+  constructor(text: string, value: JsonValue, isYaml: boolean, find: () => readonly string[]) {
+    this.#text = text
     this.value = value
+    this.isYaml = isYaml
     this.#find = find
+  }
+
+  get duplicateKeys(): readonly string[] {
+    const lineCounter = new LineCounter()
+    const { contents } = parseShallow(this.#text, lineCounter)
+    const duplicates: Duplicate[] = []
+    if (contents !== null) collectDuplicates(contents, '', duplicates)
+    return duplicates.map(({ name, offset }) => {
+      return `line ${lineCounter.linePos(offset).line}: key ${JSON.stringify(name)} already set in map`
+    })
   }
 
   get duplicates(): readonly string[] {
@@ -227,7 +246,14 @@ function jsonOf(value: unknown): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, jsonOf(field)]))
 }
 
-function collectDuplicates(node: Node, path: string, duplicates: string[]): void {
+interface Duplicate {
+  readonly path: string
+  readonly name: string
+  /** The position of the later key. */
+  readonly offset: number
+}
+
+function collectDuplicates(node: Node, path: string, duplicates: Duplicate[]): void {
   if (isSeq(node)) {
     for (const [index, item] of node.items.entries()) {
       if (isNode(item)) collectDuplicates(item, `${path}[${index}]`, duplicates)
@@ -238,7 +264,7 @@ function collectDuplicates(node: Node, path: string, duplicates: string[]): void
       if (!isPair(pair) || !isScalar(pair.key)) continue
       const name = String(pair.key.value)
       const fieldPath = path === '' ? name : `${path}.${name}`
-      if (seen.has(name)) duplicates.push(fieldPath)
+      if (seen.has(name)) duplicates.push({ path: fieldPath, name, offset: pair.key.range?.[0] ?? 0 })
       seen.add(name)
       if (isNode(pair.value)) collectDuplicates(pair.value, fieldPath, duplicates)
     }

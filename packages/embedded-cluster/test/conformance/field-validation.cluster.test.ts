@@ -137,6 +137,41 @@ describe('duplicate fields', () => {
   })
 })
 
+describe('duplicate fields in YAML', () => {
+  const text = (name: string) =>
+    `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\ndata:\n  a: "1"\n  a: "2"\nother: 1\n`
+
+  it('are rejected with their lines, before unknown fields', async () => {
+    const path = `${configMaps(api.namespace)}?dryRun=All&fieldValidation=Strict`
+    const { status, body } = await api.post(path, text('yaml'), { 'content-type': 'application/yaml' })
+    expect(status).toBe(400)
+    expect(body).toEqual(
+      strict('ConfigMap', 'yaml: unmarshal errors:\n  line 7: key "a" already set in map, unknown field "other"'),
+    )
+  })
+
+  it.each([
+    ['YAML', (name: string) => text(name).replace('other: 1\n', ''), 7],
+    ['JSON', (name: string) => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}"},"data":{"a":"1","a":"2"}}`, 1],
+  ])('of an apply are rejected with their lines, also in %s', async (_, write, line) => {
+    const name = unique('applied')
+    const path = `${configMaps(api.namespace)}/${name}?fieldManager=test&fieldValidation=Strict`
+    const { status, body } = await api.patch(path, write(name), { 'content-type': 'application/apply-patch+yaml' })
+    expect(status).toBe(400)
+    expect(body.message).toBe(
+      `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line ${line}: key "a" already set in map`,
+    )
+  })
+})
+
+describe('unknown and duplicate fields of a built-in kind', () => {
+  it('are reported in the order of the document', async () => {
+    const text = '{"metadata":{"name":"mixed"},"first":1,"data":{"a":"1","a":"2"},"last":1}'
+    const { body } = await api.post(`${configMaps(api.namespace)}?dryRun=All&fieldValidation=Strict`, text)
+    expect(body).toEqual(strict('ConfigMap', 'unknown field "first", duplicate field "data.a", unknown field "last"'))
+  })
+})
+
 describe('fieldValidation', () => {
   it.each<[string, (query: string) => ReturnType<typeof api.get>]>([
     ['CreateOptions', (query) => api.post(`${configMaps(api.namespace)}${query}`, configMap('x'))],
