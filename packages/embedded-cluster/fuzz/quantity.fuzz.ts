@@ -1,7 +1,7 @@
 /** Fuzzes resource quantities. */
 import { attempt, type FuzzTarget, isA, sameJson, textOf } from '@reeve/fuzz'
 import fc from 'fast-check'
-import { canonicalQuantity, compareQuantities, parseQuantity, QuantityError } from '../src/builtin/quantity.ts'
+import { canonicalQuantity, compareQuantities, parseQuantity, QuantityError } from '../src/api/quantity.ts'
 import { parseQuantity as amountOf } from '../src/controllers/quantities.ts'
 
 const suffix = fc.constantFrom(

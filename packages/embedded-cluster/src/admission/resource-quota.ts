@@ -2,7 +2,7 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../api/admission-plugin.ts'
 import { forbidden } from '../api/api-errors.ts'
 import type { ClusterApi } from '../api/cluster-api.ts'
-import { compareQuantities } from '../builtin/quantity.ts'
+import { compareQuantities } from '../api/quantity.ts'
 import type { Clock } from '../clock.ts'
 import type { JsonObject } from '../json.ts'
 import { type Amounts, add, describeAmounts, NONE, pick, subtract } from '../quota/amounts.ts'

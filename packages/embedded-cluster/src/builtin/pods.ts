@@ -1,10 +1,10 @@
 /** Pods: defaults, fields that the server sets, and the grace period of deletion. */
 
+import { compareQuantities, parseQuantity } from '../api/quantity.ts'
 import { ensureObject, objectsIn } from '../draft-fields.ts'
 import { arrayAt, isJsonObject, type JsonObject, objectAt } from '../json.ts'
 import type { KindStrategy } from '../registry/kind-strategy.ts'
 import { defaultPodOnly, defaultPodSpec, defaultPodTemplate } from './pod-defaults.ts'
-import { compareQuantities, parseQuantity } from './quantity.ts'
 import { validateNewPod, validatePodOnly, validatePodSpec, validatePodTemplate } from './validation/pod-spec.ts'
 import { validatePodStatus } from './validation/pod-status.ts'
 import { validatePodUpdate } from './validation/pod-update.ts'

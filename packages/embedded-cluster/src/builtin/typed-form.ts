@@ -3,9 +3,10 @@
  * wrong type are rejected, nulls and meaningless empty values are dropped, structs that are always encoded are added,
  * quantities and times get their canonical format.
  */
+
+import { canonicalQuantity, QuantityError } from '../api/quantity.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { MessageField, MessageType } from './messages.ts'
-import { canonicalQuantity, QuantityError } from './quantity.ts'
 import { canonicalBase64, canonicalTime, DecodeError } from './scalar-forms.ts'
 import { zeroOf, zeroValue } from './zero-values.ts'
 

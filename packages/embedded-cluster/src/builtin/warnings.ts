@@ -1,7 +1,7 @@
 /** Warnings about objects that are valid but probably not what their author intended. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { isWholeNumber, parseQuantity } from '../api/quantity.ts'
 import { type JsonObject, objectAt } from '../json.ts'
-import { isWholeNumber, parseQuantity } from './quantity.ts'
 import { nameProblems } from './validation/formats.ts'
 import { entriesOf, textAt } from './validation/problems.ts'
 

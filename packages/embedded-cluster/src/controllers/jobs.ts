@@ -1,6 +1,7 @@
 /** Runs pods to completion. */
 
 import { timestamp } from '../clock.ts'
+import { claim } from './claims.ts'
 import type { Lookup } from './cluster-view.ts'
 import { findCondition, isTrue, positive, withCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
@@ -13,6 +14,7 @@ import { isReady, type Pod } from './kinds/pods.ts'
 import type { Job, JobStatus } from './kinds/workloads.ts'
 import { failureMessage, slowStart } from './pod-creation.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
+import { SelectorIndex } from './selectors.ts'
 import type { SimulatorController } from './simulator-controller.ts'
 import { earliest, parseTimestamp } from './time.ts'
 
@@ -53,7 +55,25 @@ class JobReconciler {
     return this.#context.pods.controlledBy(uid)
   }
 
+  /** Adopts and releases pods; a released pod is no longer counted, and an adopted one is. */
+  async #claimPods(job: Job): Promise<void> {
+    const { selector } = job.spec
+    if (selector === undefined) return
+    const { uid } = job.metadata
+    const owned = this.#podsOf(uid)
+    const orphans = this.#context.pods.orphansIn(namespaceOf(job))
+    await claim({ ...job, spec: { selector } }, this.#pods, { owned, orphans })
+    const live = this.#podsOf(uid)
+    const isIn = (pods: readonly Pod[], pod: Pod) => pods.some(({ metadata }) => metadata.uid === pod.metadata.uid)
+    await this.#releasePods(owned.filter((pod) => !isIn(live, pod)))
+    for (const pod of live.filter((found) => !isIn(owned, found) && !isTracked(found))) {
+      const finalizers = [...(pod.metadata.finalizers ?? []), TRACKING_FINALIZER]
+      await this.#pods.update({ ...pod, metadata: { ...pod.metadata, finalizers } })
+    }
+  }
+
   async #advance(job: Job, signal: AbortSignal): Promise<number | undefined> {
+    await this.#claimPods(job)
     const nowMs = this.#context.clock.now()
     const pods = this.#podsOf(job.metadata.uid)
     const account = updateAccount(job, pods)
@@ -189,15 +209,27 @@ function deadlineInMs(job: Job, { startTime }: JobStatus, nowMs: number): number
 /** The controller of `jobs.batch`. */
 export function createJobController(context: ControllerContext): SimulatorController {
   const reconciler = new JobReconciler(context)
+  const selectors = new SelectorIndex()
   return new Controller(context, {
     name: 'jobs',
     gathersEvents: true,
     watches: {
-      'jobs.batch': ({ object }, enqueue) => enqueue(keyOf(asObject(object))),
-      pods: ({ object }, enqueue) => {
+      'jobs.batch': ({ type, object }, enqueue) => {
+        const job = asObject<Job>(object)
+        selectors.set(namespaceOf(job), keyOf(job), type === 'DELETED' ? undefined : job.spec.selector)
+        enqueue(keyOf(job))
+      },
+      pods: ({ type, object, previous }, enqueue) => {
         const pod = asObject<Pod>(object)
-        const owner = controllerOf(pod)
-        if (owner?.kind === 'Job') enqueue(`${namespaceOf(pod)}/${owner.name}`)
+        const enqueueOwner = (of: Pod) => {
+          const owner = controllerOf(of)
+          if (owner?.kind === 'Job') enqueue(`${namespaceOf(of)}/${owner.name}`)
+          return owner !== undefined
+        }
+        if (previous !== undefined) enqueueOwner(asObject<Pod>(previous))
+        if (!enqueueOwner(pod) && type !== 'DELETED') {
+          for (const key of selectors.matching(namespaceOf(pod), pod.metadata.labels)) enqueue(key)
+        }
       },
     },
     reconcile: (key, signal) => reconciler.reconcile(key, signal),

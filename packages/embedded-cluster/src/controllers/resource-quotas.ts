@@ -1,6 +1,5 @@
 /** Keeps the status of ResourceQuotas: their limits, and what the objects of the namespace use. */
 import type { ClusterEvent } from '../api/cluster-api.ts'
-import { jsonEqual } from '../json.ts'
 import { writeAmounts } from '../quota/amounts.ts'
 import { Quota } from '../quota/quota.ts'
 import type { ControllerContext } from './context.ts'
@@ -50,10 +49,9 @@ export class ResourceQuotaController implements SimulatorController {
     await this.#loop.stop()
   }
 
-  #handle({ resource, object, previous }: ClusterEvent): void {
+  /** A status that others changed is restored at once; the real controller does so within five minutes. */
+  #handle({ resource, object }: ClusterEvent): void {
     const namespace = namespaceOf(asObject(object))
-    // As in the real controller, a status that others changed stays until something else changes.
-    if (resource === QUOTAS && previous !== undefined && jsonEqual(object.spec, previous.spec)) return
     if (namespace === '' || resource === 'events' || !this.#byNamespace.has(namespace)) return
     for (const quota of this.#byNamespace.get(namespace)) this.#loop.add(keyOf(quota))
   }

@@ -45,9 +45,10 @@ export function parseAccept(header: string): AcceptEntry[] {
 
 /**
  * Chooses a representation; throws 406 if none of the accepted ones is supported. Protobuf is served as JSON: every
- * client that prefers it also supports JSON and reads the Content-Type of the response. A stream cannot be YAML.
+ * client that prefers it also supports JSON and reads the Content-Type of the response. A stream cannot be YAML. Some
+ * resources have no tables.
  */
-export function negotiate(header: string | undefined, isStream = false): Negotiated {
+export function negotiate(header: string | undefined, isStream = false, hasTable = true): Negotiated {
   if (header === undefined || header === '' || header === 'application/json' || header === '*/*') return plain
   let isKnownType = false
   for (const entry of parseAccept(header)) {
@@ -57,7 +58,7 @@ export function negotiate(header: string | undefined, isStream = false): Negotia
     if (isStream && format === 'yaml') continue
     const { as, g, v } = entry.parameters
     if (as === undefined || as === '') return { ...plain, format }
-    const isKnown = as === 'Table' || as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList'
+    const isKnown = (as === 'Table' && hasTable) || as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList'
     if (isKnown && (g === undefined || g === 'meta.k8s.io') && (v === 'v1' || v === 'v1beta1')) {
       return { format, as, asVersion: v }
     }

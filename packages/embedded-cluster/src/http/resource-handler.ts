@@ -84,7 +84,12 @@ export class ResourceHandler {
     if (info.deprecationWarning !== undefined) warn(info.deprecationWarning)
     const target: RenderTarget = {
       info,
-      negotiated: negotiate(request.headers.accept, path.verb === 'watch'),
+      // Reviews are not stored and have no columns.
+      negotiated: negotiate(
+        request.headers.accept,
+        path.verb === 'watch',
+        !this.#context.virtualCreates.has(groupResource(info)),
+      ),
       includeObject: includeObject(path),
       pretty: wantsPretty(request.headers, path.query),
     }

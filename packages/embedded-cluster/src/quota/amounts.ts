@@ -1,5 +1,5 @@
 /** Amounts of resources by name, such as `pods: 3` and `requests.cpu: 500m`. */
-import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../builtin/quantity.ts'
+import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../api/quantity.ts'
 import type { JsonObject } from '../json.ts'
 
 /** Quantities by resource name. Immutable. */

@@ -1,6 +1,6 @@
 /** What an object of any resource counts for in quotas. */
 
-import { parseQuantity } from '../builtin/quantity.ts'
+import { parseQuantity } from '../api/quantity.ts'
 import { arrayAt, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { type Amounts, NONE, ONE } from './amounts.ts'
 import { podUsage } from './pod-usage.ts'

@@ -152,7 +152,11 @@ describe('duplicate fields in YAML', () => {
 
   it.each([
     ['YAML', (name: string) => text(name).replace('other: 1\n', ''), 7],
-    ['JSON', (name: string) => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}"},"data":{"a":"1","a":"2"}}`, 1],
+    [
+      'JSON',
+      (name: string) => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}"},"data":{"a":"1","a":"2"}}`,
+      1,
+    ],
   ])('of an apply are rejected with their lines, also in %s', async (_, write, line) => {
     const name = unique('applied')
     const path = `${configMaps(api.namespace)}/${name}?fieldManager=test&fieldValidation=Strict`

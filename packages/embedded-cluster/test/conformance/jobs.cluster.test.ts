@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { ConformanceApi, type Json, unique } from './support/conformance-api.ts'
 import { pods, podTemplate } from './support/objects.ts'
-import { exitsWith } from './support/pod-behaviour.ts'
+import { exitsWith, runsFor } from './support/pod-behaviour.ts'
 import { conditionsOf, labelled, settled } from './support/settling.ts'
 import { until } from './support/until.ts'
 
@@ -45,6 +45,21 @@ describe.concurrent('a Job', () => {
       'batch.kubernetes.io/job-name': name,
       'batch.kubernetes.io/controller-uid': complete.metadata.uid,
     })
+  })
+
+  it('adopts a matching pod without an owner, and releases one that no longer matches', async () => {
+    const name = unique('job')
+    await api.create(batch('jobs'), job(name, { parallelism: 2, completions: 4 }, runsFor('1h')))
+    const own = await until('its pods run', async () => {
+      const found = await labelled(api, pods(api.namespace), name)
+      return found.length === 2 ? found : undefined
+    })
+    const path = `${pods(api.namespace)}/${own[0].metadata.name}`
+    await api.patch(path, { metadata: { ownerReferences: null } })
+    await settled(api, 'it is adopted', path, ({ metadata }) => metadata.ownerReferences?.[0].name === name)
+    await api.patch(path, { metadata: { labels: null } })
+    await settled(api, 'it is released', path, ({ metadata }) => metadata.ownerReferences === undefined)
+    await until('it is replaced', async () => (await labelled(api, pods(api.namespace), name)).length === 2)
   })
 
   it('fails after more failures than its limit', async () => {

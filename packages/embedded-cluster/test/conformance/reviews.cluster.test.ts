@@ -200,3 +200,17 @@ describe('a TokenReview', () => {
     expect(await ask({})).toEqual(badRequest('token is required for TokenReview in authentication'))
   })
 })
+
+describe('a review', () => {
+  it('cannot be read as a table', async () => {
+    const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
+    const spec = { nonResourceAttributes: { path: '/', verb: 'get' } }
+    const { status, body } = await api.post(`${AUTHORIZATION}/selfsubjectaccessreviews`, { spec }, table)
+    expect(status).toBe(406)
+    expect(body).toMatchObject({
+      reason: 'NotAcceptable',
+      message:
+        'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    })
+  })
+})

@@ -5,7 +5,7 @@ import { readRule, type WebhookRule } from '../webhook-configuration.ts'
 import type { RequestSelection } from '../webhook-match.ts'
 
 export const POLICIES = 'validatingadmissionpolicies.admissionregistration.k8s.io'
-export const BINDINGS = 'validatingadmissionpolicybindings.admissionregistration.k8s.io'
+const BINDINGS = 'validatingadmissionpolicybindings.admissionregistration.k8s.io'
 
 /** Which requests a policy or binding concerns. */
 export interface Constraints extends RequestSelection {

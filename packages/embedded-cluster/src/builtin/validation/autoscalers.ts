@@ -1,7 +1,8 @@
 /** HorizontalPodAutoscalers. */
+
+import { parseQuantity } from '../../api/quantity.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../../json.ts'
 import type { FieldError } from '../../status-error.ts'
-import { parseQuantity } from '../quantity.ts'
 import { nameProblems } from './formats.ts'
 import { entriesOf, Problems, textAt } from './problems.ts'
 

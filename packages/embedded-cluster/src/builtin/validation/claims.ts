@@ -1,6 +1,7 @@
 /** PersistentVolumeClaims and claim templates. */
+
+import { compareQuantities, parseQuantity, type Quantity } from '../../api/quantity.ts'
 import { isJsonObject, type JsonObject, jsonEqual, objectAt } from '../../json.ts'
-import { compareQuantities, parseQuantity, type Quantity } from '../quantity.ts'
 import { nameProblems } from './formats.ts'
 import { validateSelector } from './label-selectors.ts'
 import { type Problems, textAt, textsAt } from './problems.ts'

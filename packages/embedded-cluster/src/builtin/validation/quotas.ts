@@ -1,7 +1,8 @@
 /** LimitRanges and ResourceQuotas. */
+
+import { compareQuantities } from '../../api/quantity.ts'
 import { type JsonObject, objectAt } from '../../json.ts'
 import type { FieldError } from '../../status-error.ts'
-import { compareQuantities } from '../quantity.ts'
 import { qualifiedNameProblems } from './formats.ts'
 import { entriesOf, Problems, textAt, textsAt } from './problems.ts'
 import { isHugePages, quantityAt, validateAmount, validateResourceName } from './resources.ts'

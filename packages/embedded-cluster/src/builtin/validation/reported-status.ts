@@ -1,8 +1,8 @@
 /** The status of services, ingresses, claims, nodes, namespaces and quotas. */
 import { isIP } from 'node:net'
+import { parseQuantity } from '../../api/quantity.ts'
 import { type JsonObject, objectAt } from '../../json.ts'
 import type { FieldError } from '../../status-error.ts'
-import { parseQuantity } from '../quantity.ts'
 import { addressProblems, NOT_NEGATIVE, nameProblems } from './formats.ts'
 import { entriesOf, Problems, textAt } from './problems.ts'
 import { validateQuotaAmounts } from './quotas.ts'

@@ -1,6 +1,7 @@
 /** Resource amounts: names and quantities in containers, quotas and limits. */
+
+import { compareQuantities, isWholeNumber, parseQuantity, type Quantity } from '../../api/quantity.ts'
 import { type JsonObject, type JsonValue, objectAt } from '../../json.ts'
-import { compareQuantities, isWholeNumber, parseQuantity, type Quantity } from '../quantity.ts'
 import { NOT_NEGATIVE, qualifiedNameProblems } from './formats.ts'
 import type { Problems } from './problems.ts'
 

@@ -1,7 +1,8 @@
 /** PersistentVolumes, claims, storage classes and CSI drivers. */
+
+import { parseQuantity } from '../../api/quantity.ts'
 import { arrayAt, isJsonObject, type JsonObject, jsonEqual, objectAt } from '../../json.ts'
 import type { FieldError } from '../../status-error.ts'
-import { parseQuantity } from '../quantity.ts'
 import { validateAccessModes, validateClaimSpec, validateClaimUpdate, volumeModes } from './claims.ts'
 import { IMMUTABLE, nameProblems, qualifiedNameProblems } from './formats.ts'
 import { Problems, textAt, textsAt } from './problems.ts'

@@ -1,6 +1,7 @@
 /** Volumes of pods. */
+
+import { parseQuantity } from '../../api/quantity.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts'
-import { parseQuantity } from '../quantity.ts'
 import { validateClaimSpec } from './claims.ts'
 import { validateFieldRef, validateResourceRef } from './container-env.ts'
 import { backStepProblems, nameProblems, relativePathProblems } from './formats.ts'

@@ -17,3 +17,6 @@ export const NO_IMAGE: Json = {
 export function exitsWith(code: number): Json {
   return { 'simulation.reeve.dev/exit-code': `${code}`, 'simulator.reeve.dev/exit-code': `${code}` }
 }
+
+/** The containers exit after this time. */
+export const runsFor = (time: string) => ({ 'simulator.reeve.dev/run-for': time })
