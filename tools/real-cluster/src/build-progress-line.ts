@@ -10,16 +10,17 @@ export interface ProgressOutput {
   readonly columns?: number
 }
 
-/** A listener for `ensureBinaries`. */
+/** A listener for `ensureBinaries` and `ensureProgram`. `subject` is what is built. */
 export function showBuildProgress(
   output: ProgressOutput,
   now: () => number = Date.now,
+  subject = 'real cluster',
 ): (progress: BuildProgress) => void {
   const startedMs = now()
   let shownMs = Number.NEGATIVE_INFINITY
   let shownPhase = ''
   return (progress) => {
-    const line = `${describe(progress)} (${duration(now() - startedMs)})`
+    const line = `${subject}: ${describe(progress)} (${duration(now() - startedMs)})`
     if (output.isTTY) {
       const end = progress.phase === 'done' ? '\n' : ''
       output.write(`\r\u001b[K${line.slice(0, (output.columns ?? 80) - 1)}${end}`)
@@ -35,13 +36,13 @@ export function showBuildProgress(
 function describe({ phase, done, total, detail }: BuildProgress): string {
   switch (phase) {
     case 'waiting':
-      return `real cluster: ${detail}`
+      return detail
     case 'loading':
-      return `real cluster: fetching modules, ${done} so far: ${detail}`
+      return `fetching modules, ${done} so far: ${detail}`
     case 'compiling':
-      return `real cluster: compiling, ${done} of ${total} packages: ${detail}`
+      return `compiling, ${done} of ${total} packages: ${detail}`
     case 'done':
-      return `real cluster: built into ${detail}`
+      return `built into ${detail}`
   }
 }
 
