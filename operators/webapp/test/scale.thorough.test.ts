@@ -4,6 +4,8 @@ import { WebApps } from '../src/index.ts'
 import { type Stage, setStage, written } from './support/stage.ts'
 
 const COUNT = 1_000
+/** Reconciles at the same time. */
+const CONCURRENCY = 10
 
 let stage: Stage
 beforeEach(async () => {
@@ -25,6 +27,8 @@ it('1,000 WebApps converge with three writes each, and unchanged they cost nothi
   expect(new Set(phases)).toEqual(new Set(['Ready']))
   expect(count('create', 'deployments.apps')).toBe(COUNT)
   expect(count('create', 'services')).toBe(COUNT)
+  // The caches prove that WebApps exist; the first ones may be read, until a watch shows a change that is new enough.
+  expect(count('get', 'webapps.example.com')).toBeLessThanOrEqual(CONCURRENCY)
 
   await stage.clock.advance(60_000)
   const { writes, reads } = stage.cluster.requests

@@ -18,8 +18,10 @@ import {
   FieldConflictError,
   FieldTreePool,
   type LiveView,
+  OwnerCheck,
   planDesired,
   StaleViewError,
+  VersionOrder,
 } from '@reeve/runtime/engine'
 import { controllerOf } from '@reeve/runtime/owner-references'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -65,7 +67,7 @@ async function apply(
   return applyPlan({
     client,
     owner,
-    ownerResource: ConfigMaps,
+    ownerCheck: new OwnerCheck({ client, resource: ConfigMaps, owner, view, versions: new VersionOrder(), signal }),
     view,
     actions,
     fieldManager: MANAGER,

@@ -1,6 +1,7 @@
 /** Reads across informers by resource: the view that controllers have of the cluster. */
 import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
-import { apiVersionOf } from '@reeve/kube'
+import { apiVersionOf, objectKey } from '@reeve/kube'
+import { isNewer, isOrdered, newestOf } from '../resource-version.ts'
 import { NotCachedError } from './cache-error.ts'
 import type { Informer } from './informer.ts'
 import { resourceName } from './informer-options.ts'
@@ -28,6 +29,16 @@ export interface CacheReader {
   selects<T extends KubeObject>(resource: Resource<T>, object: KubeObject): boolean
   /** Whether cached objects carry the managedFields entry of this field manager. @default they do */
   keepsOwnFields?(resource: Resource, fieldManager: string): boolean
+  /**
+   * The resourceVersion at which `owner` is known to exist, if objects of the kind `absent` in `namespace` that are not in
+   * view were already absent then. Undefined if the view of the owner is older, or does not tell.
+   */
+  provenAt?(
+    of: Resource,
+    owner: Stored<KubeObject>,
+    absent: Resource,
+    namespace: string | undefined,
+  ): string | undefined
 }
 
 /**
@@ -40,12 +51,14 @@ export function readerOf(
   informersOf: <T extends KubeObject>(resource: Resource<T>) => readonly Informer<T>[],
   remedy: string,
 ): CacheReader {
-  const covering = <T extends KubeObject>(of: Resource<T>, namespace?: string): readonly Informer<T>[] => {
-    const informers = informersOf(of).filter(
+  const within = <T extends KubeObject>(of: Resource<T>, namespace?: string): readonly Informer<T>[] =>
+    informersOf(of).filter(
       ({ resource, selection }) =>
         resource.version === of.version &&
         (selection.namespace === undefined || namespace === undefined || selection.namespace === namespace),
     )
+  const covering = <T extends KubeObject>(of: Resource<T>, namespace?: string): readonly Informer<T>[] => {
+    const informers = within(of, namespace)
     if (informers.length > 0) return informers
     const where = namespace === undefined ? '' : ` in namespace ${namespace}`
     throw new NotCachedError(`${resourceName(of)} (${apiVersionOf(of)})${where}`, remedy)
@@ -63,10 +76,24 @@ export function readerOf(
     ownedBy: (of, ownerUid) => distinct(covering(of), (informer) => informer.ownedBy(ownerUid)),
     keepsOwnFields: (of, fieldManager) =>
       informersOf(of).every((informer) => informer.metadataOnly || informer.keepsOwnFields(fieldManager)),
+    provenAt(of, owner, absent, namespace) {
+      const known = covering(of, owner.metadata.namespace).flatMap((informer) => informer.get(objectKey(owner)) ?? [])
+      const { uid, generation, resourceVersion } = owner.metadata
+      const isSame = ({ metadata }: Stored<KubeObject>) =>
+        metadata.uid === uid && metadata.generation === generation && metadata.deletionTimestamp === undefined
+      if (known.length === 0 || !known.every(isSame)) return undefined
+      const seen = covering(of, owner.metadata.namespace).map((informer) => informer.seenVersion)
+      const removed = within(absent, namespace).map((informer) => informer.removedVersion)
+      if (removed.length === 0 || !seen.every(isOrdered) || !removed.every(isOrdered)) return undefined
+      const alive = newestOf(seen.reduce(older), resourceVersion) ?? resourceVersion
+      return removed.some((version) => isNewer(version, alive)) ? undefined : alive
+    },
     selects: (of, object) =>
       informersOf(of).some((informer) => informer.resource.version === of.version && informer.selects(object)),
   }
 }
+
+const older = (a: string, b: string): string => (isNewer(a, b) ? b : a)
 
 /** Informers may overlap: each object once, from the first informer that has it. */
 function distinct<T extends KubeObject>(

@@ -5,6 +5,7 @@ import {
   type KubeObject,
   type ObjectKey,
   type Resource,
+  type Stored,
   systemClock,
   untilAborted,
 } from '@reeve/kube'
@@ -232,6 +233,10 @@ export class Cache implements Runnable, CacheReader {
 
   keepsOwnFields(of: Resource, fieldManager: string) {
     return this.#reader.keepsOwnFields?.(of, fieldManager) ?? true
+  }
+
+  provenAt(of: Resource, owner: Stored<KubeObject>, absent: Resource, namespace: string | undefined) {
+    return this.#reader.provenAt?.(of, owner, absent, namespace)
   }
 
   selects<T extends KubeObject>(of: Resource<T>, object: KubeObject) {

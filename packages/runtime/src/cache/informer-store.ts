@@ -11,8 +11,8 @@
  */
 import { formatKey, type KubeObject, type Stored } from '@reeve/kube'
 import { Heap, type HeapEntry } from '../queue/heap.ts'
+import { isNewer, isOrdered, newestOf } from '../resource-version.ts'
 import { ObjectStore } from './object-store.ts'
-import { isNewer, isOrdered, newestOf } from './resource-version.ts'
 
 /** How many dead uids are remembered; far more than own deletions can be in flight. */
 const MAX_DEAD_UIDS = 10_000
@@ -55,11 +55,21 @@ export class InformerStore<T extends KubeObject> {
   /** Uids of deleted objects, with the sequence at which the deletion became known. */
   readonly #dead = new Map<string, number>()
   #seen: string | undefined
+  #removed: string | undefined
   #sequence = 0
 
   /** Everything up to this resourceVersion has arrived; a watch resumes here. */
   get seenVersion(): string | undefined {
     return this.#seen
+  }
+
+  /**
+   * The version as of which everything that is absent here was absent: that of the last deletion or list. Undefined while
+   * the watch has not shown an own deletion, whose version is not known.
+   */
+  get removedVersion(): string | undefined {
+    for (const key of this.#shadows.keys()) if (this.view.get(key) === undefined) return undefined
+    return this.#removed
   }
 
   /** Own writes that the watch has not passed yet. */
@@ -85,6 +95,7 @@ export class InformerStore<T extends KubeObject> {
     const previous = this.watched(key)
     const { uid, resourceVersion } = object.metadata
     if (type === 'DELETED') {
+      this.#removed = newestOf(this.#removed, resourceVersion)
       if (previous === undefined || (this.#hasSeen(resourceVersion) && !isSameOrOlder(previous, object))) {
         this.#advance(resourceVersion)
         return []
@@ -133,6 +144,7 @@ export class InformerStore<T extends KubeObject> {
     }
     // Set, not advanced: after a restore the version may be lower than before.
     this.#seen = resourceVersion
+    this.#removed = resourceVersion
     this.#advance(resourceVersion)
     for (const key of [...this.#shadows.keys()]) this.#refresh(key)
     return [...changes, ...this.#untold(shownBefore, changes)]

@@ -153,6 +153,16 @@ export class Informer<T extends KubeObject> implements Lister<T> {
     return isKept
   }
 
+  /** Changes up to this resourceVersion have arrived. */
+  get seenVersion(): string | undefined {
+    return this.#store.seenVersion
+  }
+
+  /** See {@link InformerStore.removedVersion}. */
+  get removedVersion(): string | undefined {
+    return this.#store.removedVersion
+  }
+
   /** How many objects readers see. */
   get size(): number {
     return this.#store.view.size

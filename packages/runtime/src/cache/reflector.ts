@@ -17,13 +17,13 @@ import {
 } from '@reeve/kube'
 import type { Logger } from '../logging/logger.ts'
 import { exponentialBackoff } from '../queue/backoff.ts'
+import { isNewer, isOrdered } from '../resource-version.ts'
 import { ListTimeoutError, StaleListError, StreamingUnavailableError, WatchSilentError } from './cache-error.ts'
 import { CollectionSource, type CollectionSourceOptions, type WatchStart } from './collection-source.ts'
 import type { InformerFailure, InformerHealth, InformerState } from './informer-health.ts'
 import type { InformerMetrics } from './informer-metrics.ts'
 import { resourceName } from './informer-options.ts'
 import type { Change, InformerStore } from './informer-store.ts'
-import { isNewer, isOrdered } from './resource-version.ts'
 
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
 

@@ -1,11 +1,12 @@
 /** Writes the objects of one component, one after the other, and says how far it got. */
-import { isNotFound, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
+import { isNotFound, type KubeClient, type KubeObject, type Stored } from '@reeve/kube'
 import type { AcceptedDifferences } from '../engine/accepted-differences.ts'
 import { applyPlan, type Change } from '../engine/apply.ts'
 import type { DesiredObject } from '../engine/desired-object.ts'
 import { StaleViewError } from '../engine/engine-error.ts'
 import type { FieldTreePool } from '../engine/field-tree.ts'
 import type { LiveView } from '../engine/live-view.ts'
+import type { OwnerCheck } from '../engine/owner-check.ts'
 import { canReference, type OwnedElsewhere } from '../engine/ownership.ts'
 import { planObjects } from '../engine/plan.ts'
 import type { ObjectOutcome } from './component.ts'
@@ -14,8 +15,7 @@ import type { ObjectOutcome } from './component.ts'
 export interface ApplyContext {
   readonly client: KubeClient
   readonly owner: Stored<KubeObject>
-  /** With it the owner is read from the server before the first object is created for it. */
-  readonly ownerResource: Resource | undefined
+  readonly ownerCheck: OwnerCheck
   readonly view: LiveView
   readonly elsewhere: readonly OwnedElsewhere[]
   readonly fieldManager: string
@@ -50,7 +50,7 @@ export async function applyObjects(desired: readonly DesiredObject[], context: A
       continue
     }
     try {
-      const result = await applyOne(wanted, context, changes)
+      const result = await applyOne(wanted, context)
       changes.push(...result.changes)
       const isPending = result.waitingFor.length > 0
       if (isPending) pendingWave = wanted.wave
@@ -78,9 +78,6 @@ function asOne(failures: readonly Error[]): Error | undefined {
   return new AggregateError(failures, failures.map(({ message }) => message).join('; '))
 }
 
-function applyOne(wanted: DesiredObject, context: ApplyContext, before: readonly Change[]) {
-  const { ownerResource, ...shared } = context
-  const actions = planObjects({ ...shared, desired: [wanted] })
-  const isFirst = !before.some(({ type }) => type === 'created')
-  return applyPlan({ ...shared, actions, ...(ownerResource && isFirst && { ownerResource }) })
+function applyOne(wanted: DesiredObject, context: ApplyContext) {
+  return applyPlan({ ...context, actions: planObjects({ ...context, desired: [wanted] }) })
 }

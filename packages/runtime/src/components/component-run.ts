@@ -7,6 +7,7 @@ import { StaleViewError } from '../engine/engine-error.ts'
 import { isJsonEqual } from '../engine/json-equal.ts'
 import type { OnDemandView } from '../engine/kinds-on-demand.ts'
 import type { LiveView } from '../engine/live-view.ts'
+import { OwnerCheck, type VersionOrder } from '../engine/owner-check.ts'
 import { planPruning } from '../engine/plan.ts'
 import { requireLive } from '../engine/require-live.ts'
 import { writeStatus } from '../engine/write-status.ts'
@@ -29,9 +30,10 @@ import { Fallback, Waiting, waiting } from './waiting.ts'
 /** The parts of a run that outlive it. */
 export type RunParts<Primary extends Reportable, Dependencies> = Omit<
   ApplyContext,
-  'client' | 'owner' | 'ownerResource' | 'view' | 'signal'
+  'client' | 'owner' | 'ownerCheck' | 'view' | 'signal'
 > & {
   readonly ownerResource: Resource<Primary>
+  readonly versions: VersionOrder
   /** In the order of their needs. */
   readonly components: readonly AnyComponent<Primary, Dependencies>[]
   readonly dependencies: Dependencies
@@ -60,6 +62,8 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
   readonly #desired: DesiredObject[] = []
   readonly #changes: Change[] = []
   readonly #disposables = new AsyncDisposableStack()
+  /** One for all components: a read of the owner is enough for the whole reconcile. */
+  #ownerCheck: OwnerCheck | undefined
   #isPruned = false
 
   constructor(parts: RunParts<Primary, Dependencies>, request: ReconcileRequest<Primary>, owner: Stored<Primary>) {
@@ -272,17 +276,11 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
 
   async #apply(desired: readonly DesiredObject[]) {
     const { client, signal } = this.#request
-    const { onDemand, ownerResource, decorate: _, ...parts } = this.#parts
-    // One check of the owner per reconcile is enough: the next reconcile notices a later deletion.
-    const isChecked = this.#changes.some(({ type }) => type === 'created')
-    const applied = await applyObjects(desired, {
-      ...parts,
-      client,
-      owner: this.#owner,
-      ownerResource: isChecked ? undefined : ownerResource,
-      view: this.#view,
-      signal,
-    })
+    const { onDemand, ownerResource: resource, versions, decorate: _, ...parts } = this.#parts
+    const view = this.#view
+    const owner = this.#owner
+    this.#ownerCheck ??= new OwnerCheck({ client, resource, owner, view, versions, signal })
+    const applied = await applyObjects(desired, { ...parts, client, owner, ownerCheck: this.#ownerCheck, view, signal })
     onDemand?.record(applied.changes)
     return applied
   }

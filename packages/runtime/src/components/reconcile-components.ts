@@ -12,6 +12,7 @@ import { StaleViewError } from '../engine/engine-error.ts'
 import { FieldTreePool } from '../engine/field-tree.ts'
 import { isJsonEqual } from '../engine/json-equal.ts'
 import { type KindsOnDemand, OnDemandReader } from '../engine/kinds-on-demand.ts'
+import { VersionOrder } from '../engine/owner-check.ts'
 import type { OwnedElsewhere } from '../engine/ownership.ts'
 import { planRelease } from '../engine/plan.ts'
 import { StatusConditions } from '../engine/status-conditions.ts'
@@ -133,7 +134,7 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
   /** Undefined only where components expect nothing else. */
   readonly #dependencies: Dependencies
   readonly #components: readonly AnyComponent<Primary, Dependencies>[]
-  readonly #memory = { trees: new FieldTreePool(), accepted: new AcceptedDifferences() }
+  readonly #memory = { trees: new FieldTreePool(), accepted: new AcceptedDifferences(), versions: new VersionOrder() }
   readonly #onDemand: OnDemandReader<Primary> | undefined
   readonly #conditions: StatusConditions<Primary>
 

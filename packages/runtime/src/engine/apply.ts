@@ -17,9 +17,9 @@ import type { FieldTreePool } from './field-tree.ts'
 import type { LiveView } from './live-view.ts'
 import { migrateToApply } from './migrate-ownership.ts'
 import { ownFields } from './own-fields.ts'
+import type { OwnerCheck } from './owner-check.ts'
 import { keyOf, type OwnedElsewhere, requireControl } from './ownership.ts'
 import { type Action, CREATED_FROM, differencesOf, elsewhereOf, planUpdate } from './plan.ts'
-import { requireLive } from './require-live.ts'
 
 /** Something that was written. */
 export interface Change {
@@ -42,8 +42,8 @@ export interface ApplyInput {
   readonly client: KubeClient
   /** Whose objects these are. */
   readonly owner: Stored<KubeObject>
-  /** The owner's resource: with it the owner is read from the server before anything is created for it. */
-  readonly ownerResource?: Resource
+  /** With it the owner is known to exist before anything is created for it. */
+  readonly ownerCheck?: OwnerCheck
   readonly actions: readonly Action[]
   /** The view that the plan was computed from. */
   readonly view: LiveView
@@ -61,7 +61,7 @@ export interface ApplyInput {
  *
  * *Guarantees*: no write is made on an old view. A creation fails when the object exists, an update when the object
  * changed since it was seen (resourceVersion), a deletion when it is not the very object that was seen (uid and
- * resourceVersion); nothing is created for a deleted owner (with `ownerResource`). May be interrupted after any write and
+ * resourceVersion); nothing is created for a deleted owner (with `ownerCheck`). May be interrupted after any write and
  * run again. An action of type `keep` costs no request.
  *
  * *Errors*: `StaleViewError` when the view was stale (reconcile again), `NotControlledError` and `AlreadyControlledError` when
@@ -83,11 +83,6 @@ export async function applyPlan(input: ApplyInput): Promise<ApplyResult> {
     if (action.type === 'skip') continue
     const { wave } = action.desired
     if (waiting.some((earlier) => earlier.wave < wave)) continue
-    const isCreated = action.type === 'create' || action.type === 'create-only'
-    // The garbage collector deletes immediately what is created for a deleted owner, and the deletion causes a reconcile
-    // that creates it again: a loop for as long as the view of the owner is stale.
-    const isFirst = isCreated && !changes.some(({ type }) => type === 'created')
-    if (isFirst && input.ownerResource) await requireLive(input.client, input.ownerResource, input.owner, input)
     if (action.type === 'create-only') {
       const { desired, object: wanted } = action
       const object = await create(input, desired, wanted)
@@ -144,12 +139,14 @@ async function perform(
 /** Returns undefined when the object exists although the view does not show it. */
 async function create(
   input: ApplyInput,
-  { resource }: DesiredObject,
+  desired: DesiredObject,
   object: KubeObject,
 ): Promise<Stored<KubeObject> | undefined> {
-  const { client, fieldManager, signal } = input
+  const { client, fieldManager, ownerCheck, signal } = input
+  const check = await ownerCheck?.beforeCreate(desired)
   try {
-    const created = await client.create(resource, object, { fieldManager, signal })
+    const created = await client.create(desired.resource, object, { fieldManager, signal })
+    check?.(created.metadata.resourceVersion)
     learn(input, created, object)
     return created
   } catch (error) {

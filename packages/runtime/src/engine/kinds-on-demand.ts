@@ -127,6 +127,8 @@ export class OnDemandView {
       },
       list: (of, options) => others.list?.(of, options) ?? [],
       keepsOwnFields: (of, fieldManager) => this.#includes(of) || (others.keepsOwnFields?.(of, fieldManager) ?? true),
+      provenAt: (of, owner, absent, namespace) =>
+        this.#includes(absent) ? undefined : others.provenAt?.(of, owner, absent, namespace),
       selects: (of, object) => this.#includes(of) || (others.selects?.(of, object) ?? true),
     }
   }

@@ -23,4 +23,14 @@ export interface LiveView {
    * field from one that was never its own, and would write every object in every reconcile. @default they do
    */
   keepsOwnFields?(resource: Resource, fieldManager: string): boolean
+  /**
+   * The resourceVersion at which `owner` is known to exist, if objects of the kind `absent` in `namespace` that are not in
+   * view were already absent then. Undefined if the view of the owner is older, or does not tell.
+   */
+  provenAt?(
+    of: Resource,
+    owner: Stored<KubeObject>,
+    absent: Resource,
+    namespace: string | undefined,
+  ): string | undefined
 }
