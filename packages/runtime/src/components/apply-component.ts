@@ -2,6 +2,7 @@
 import { isNotFound, type KubeClient, type KubeObject, type Stored } from '@reeve/kube'
 import type { AcceptedDifferences } from '../engine/accepted-differences.ts'
 import { applyPlan, type Change } from '../engine/apply.ts'
+import type { ComparedObjects } from '../engine/compared-objects.ts'
 import type { DesiredObject } from '../engine/desired-object.ts'
 import { StaleViewError } from '../engine/engine-error.ts'
 import type { FieldTreePool } from '../engine/field-tree.ts'
@@ -22,6 +23,7 @@ export interface ApplyContext {
   readonly conflicts: 'force' | 'fail'
   readonly trees: FieldTreePool
   readonly accepted: AcceptedDifferences
+  readonly compared: ComparedObjects
   readonly signal: AbortSignal
 }
 

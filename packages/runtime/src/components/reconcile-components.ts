@@ -7,6 +7,7 @@ import { FAILURES_TO_ESCALATE } from '../controller/reconcile-ending.ts'
 import type { EngineFacts, Reconcile, ReconcileRequest, ReconcileResult } from '../controller/reconcile-request.ts'
 import { AcceptedDifferences } from '../engine/accepted-differences.ts'
 import { type Change, prune } from '../engine/apply.ts'
+import { ComparedObjects } from '../engine/compared-objects.ts'
 import type { DesiredObject } from '../engine/desired-object.ts'
 import { StaleViewError } from '../engine/engine-error.ts'
 import { FieldTreePool } from '../engine/field-tree.ts'
@@ -134,7 +135,12 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
   /** Undefined only where components expect nothing else. */
   readonly #dependencies: Dependencies
   readonly #components: readonly AnyComponent<Primary, Dependencies>[]
-  readonly #memory = { trees: new FieldTreePool(), accepted: new AcceptedDifferences(), versions: new VersionOrder() }
+  readonly #memory = {
+    trees: new FieldTreePool(),
+    accepted: new AcceptedDifferences(),
+    compared: new ComparedObjects(),
+    versions: new VersionOrder(),
+  }
   readonly #onDemand: OnDemandReader<Primary> | undefined
   readonly #conditions: StatusConditions<Primary>
 

@@ -284,7 +284,7 @@ export async function prune(
 function learn(input: ApplyInput, live: Stored<KubeObject>, object: KubeObject): void {
   const own = ownFields(live, input.fieldManager, input.trees)
   const plain = own?.operation === 'Update' ? withoutStamp(object) : object
-  input.accepted.accept(live, plain, differencesOf(plain, live, own))
+  input.accepted.accept(live, plain, differencesOf(plain, live, own, object.metadata.annotations?.[CREATED_FROM]))
 }
 
 function withoutStamp(object: KubeObject): KubeObject {

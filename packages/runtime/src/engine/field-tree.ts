@@ -80,16 +80,18 @@ function parseKey(text: string): Readonly<Record<string, unknown>> {
 
 /**
  * Shares equal trees. Objects rendered from one template have the same fields, so a thousand Deployments cost a
- * handful of trees.
+ * handful of trees; what differs, the references to their owners, is small and not kept.
  *
- * Bounded: the least recently added entry goes first; losing one costs a parse, never correctness.
+ * Bounded: beyond its capacity it starts again; losing a tree costs a parse, never correctness.
  *
  * @example
  * const trees = new FieldTreePool()
- * trees.intern(fieldsV1) === trees.intern(structuredClone(fieldsV1)) // true
+ * trees.intern(fieldsV1).fields.get('spec') === trees.intern(structuredClone(fieldsV1)).fields.get('spec') // true
  */
 export class FieldTreePool {
-  readonly #trees = new Map<string, FieldTree>()
+  readonly #byText = new Map<string, FieldTree>()
+  /** Parts that were seen before: cached objects share them. */
+  readonly #known = new WeakMap<object, FieldTree>()
   readonly #capacity: number
 
   constructor(capacity = 4096) {
@@ -97,15 +99,43 @@ export class FieldTreePool {
   }
 
   intern(fieldsV1: unknown): FieldTree {
-    const text = JSON.stringify(fieldsV1)
-    const known = this.#trees.get(text)
-    if (known !== undefined) return known
-    const tree = parseFieldTree(fieldsV1)
-    if (this.#trees.size >= this.#capacity) {
-      const [oldest] = this.#trees.keys()
-      if (oldest !== undefined) this.#trees.delete(oldest)
+    if (typeof fieldsV1 !== 'object' || fieldsV1 === null) return LEAF
+    const fields = new Map<string, FieldTree>()
+    for (const [element, child] of Object.entries(fieldsV1)) {
+      // Items of lists and members of sets do not occur at the top of an object.
+      if (!element.startsWith('f:')) return parseFieldTree(fieldsV1)
+      fields.set(element.slice(2), element === 'f:metadata' ? this.#metadata(child) : this.#part(child))
     }
-    this.#trees.set(text, tree)
+    return fields.size === 0 ? LEAF : { fields, items: [], members: [] }
+  }
+
+  #metadata(fieldsV1: unknown): FieldTree {
+    if (typeof fieldsV1 !== 'object' || fieldsV1 === null) return LEAF
+    const fields = new Map<string, FieldTree>()
+    for (const [element, child] of Object.entries(fieldsV1)) {
+      if (!element.startsWith('f:')) continue
+      fields.set(element.slice(2), element === 'f:ownerReferences' ? parseFieldTree(child) : this.#part(child))
+    }
+    return fields.size === 0 ? LEAF : { fields, items: [], members: [] }
+  }
+
+  #part(part: unknown): FieldTree {
+    if (typeof part !== 'object' || part === null) return LEAF
+    const known = this.#known.get(part)
+    if (known !== undefined) return known
+    const tree = this.#parsed(part)
+    // Only what is frozen stays as it is.
+    if (Object.isFrozen(part)) this.#known.set(part, tree)
+    return tree
+  }
+
+  #parsed(part: object): FieldTree {
+    const text = JSON.stringify(part)
+    const known = this.#byText.get(text)
+    if (known !== undefined) return known
+    if (this.#byText.size >= this.#capacity) this.#byText.clear()
+    const tree = parseFieldTree(part)
+    this.#byText.set(text, tree)
     return tree
   }
 }

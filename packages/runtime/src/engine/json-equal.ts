@@ -1,5 +1,5 @@
 /** Equality and digests of JSON values, with absent and `undefined` taken as the same. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { ownValue } from '@reeve/kube'
 
 /**
@@ -30,7 +30,7 @@ export function isJsonEqual(left: unknown, right: unknown): boolean {
  * digest({ a: 1, b: 2 }) === digest({ b: 2, a: 1 }) // true
  */
 export function digest(value: unknown): string {
-  return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16)
+  return hash('sha256', canonical(value)).slice(0, 16)
 }
 
 /** Text that JSON writes unescaped, as most text is. */

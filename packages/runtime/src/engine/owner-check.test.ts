@@ -1,5 +1,6 @@
 import { resource } from '@reeve/kube'
 import { describe, expect, test } from 'vitest'
+import { interceptClient } from '../lifecycle/intercept-client.ts'
 import { cacheScenario } from '../testing/cache-scenario.ts'
 import { Gadgets, gadget, Widgets, widget } from '../testing/fake-objects.ts'
 import { desired } from './desired-object.ts'
@@ -19,13 +20,10 @@ async function scenario() {
   cache.informer(Widgets)
   await running.start()
   const reads: string[] = []
-  const client = new Proxy(cluster.client, {
-    get(target, name: keyof typeof target) {
-      if (name !== 'get') return target[name]
-      return (...args: Parameters<typeof target.get>) => {
-        reads.push(args[1].name)
-        return target.get(...args)
-      }
+  const client = interceptClient(cluster.client, {
+    around({ verb, key: of }, options, send) {
+      if (verb === 'get') reads.push(of?.name ?? '')
+      return send(options)
     },
   })
   const versions = new VersionOrder()

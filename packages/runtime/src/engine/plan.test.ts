@@ -2,6 +2,7 @@ import { type KubeObject, type ObjectMeta, resource, type Stored } from '@reeve/
 import { describe, expect, it } from 'vitest'
 import { AlreadyControlledError, controllerReference } from '../owner-references/owner-reference.ts'
 import { AcceptedDifferences } from './accepted-differences.ts'
+import { ComparedObjects } from './compared-objects.ts'
 import { type DesiredObject, desired, InvalidDesiredStateError } from './desired-object.ts'
 import { NotControlledError } from './engine-error.ts'
 import { FieldTreePool } from './field-tree.ts'
@@ -120,5 +121,26 @@ describe('a plan', () => {
     expect(() => plan(viewOf(), wanted('a', {}), wanted('a', {}))).toThrow(/ConfigMap shop\/a is desired twice/)
     const clusterWide = desired(ConfigMaps, { metadata: { name: 'a' } })
     expect(() => plan(viewOf(), clusterWide)).toThrow(InvalidDesiredStateError)
+  })
+})
+
+describe('an object that was compared before', () => {
+  const compared = new ComparedObjects()
+  const trees = new FieldTreePool()
+  const planAgain = (live: Stored<ConfigMap>, ...objects: DesiredObject[]) =>
+    typesOf(
+      planDesired({
+        ...{ owner, desired: objects, kinds: [ConfigMaps], view: viewOf(live), fieldManager: 'op', trees, compared },
+        accepted: new AcceptedDifferences(),
+      }),
+    )
+  const live = Object.freeze(stored('a', { ...owned, ...appliedFields('color') }, { color: 'blue' }))
+
+  it('is kept without a comparison, and updated as soon as either side changes', () => {
+    expect(planAgain(live, wanted('a', { color: 'blue' }))).toEqual(['keep'])
+    expect(planAgain(live, wanted('a', { color: 'blue' }))).toEqual(['keep'])
+    expect(planAgain(live, wanted('a', { color: 'red' }))).toEqual(['update'])
+    expect(planAgain({ ...live, data: { color: 'edited' } }, wanted('a', { color: 'blue' }))).toEqual(['update'])
+    expect(planAgain(live, wanted('a', { color: 'blue' }))).toEqual(['keep'])
   })
 })

@@ -2,6 +2,7 @@
 import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import type { AcceptedDifferences } from './accepted-differences.ts'
 import { compareFields, type FieldDifference } from './compare-fields.ts'
+import { type ComparedObjects, desiredId } from './compared-objects.ts'
 import {
   checkDesired,
   type DesiredObject,
@@ -67,6 +68,8 @@ export interface PlanInput {
   readonly fieldManager: string
   readonly trees: FieldTreePool
   readonly accepted: AcceptedDifferences
+  /** Remembers results of earlier plans. @default every object is compared */
+  readonly compared?: ComparedObjects
 }
 
 /**
@@ -108,15 +111,19 @@ function planOne(input: Omit<PlanInput, 'kinds'>, wanted: DesiredObject): Exclud
 
 /** The action for a live object of the owner. */
 export function planUpdate(
-  input: Pick<PlanInput, 'fieldManager' | 'trees' | 'accepted'>,
+  input: Pick<PlanInput, 'fieldManager' | 'trees' | 'accepted' | 'compared'>,
   wanted: DesiredObject,
   object: KubeObject,
   live: Stored<KubeObject>,
 ): Extract<Action, { type: 'keep' | 'update' | 'await-deletion' }> {
   if (live.metadata.deletionTimestamp !== undefined) return { type: 'await-deletion', desired: wanted, live }
+  const { sole = [] } = wanted
+  const id = input.compared && desiredId(object, sole)
+  if (id !== undefined && input.compared?.isCurrent(live, id)) return { type: 'keep', desired: wanted, live }
   const own = ownFields(live, input.fieldManager, input.trees)
   const differences = differencesOf(object, live, own)
-  const removal = withoutForeignEntries(object, live, wanted.sole ?? [])
+  const removal = withoutForeignEntries(object, live, sole)
+  if (id !== undefined && differences.length === 0 && removal === undefined) input.compared?.remember(live, id)
   const isSame = differences.length === 0 || input.accepted.covers(live, object, differences)
   if (isSame && removal === undefined) return { type: 'keep', desired: wanted, live }
   return { type: 'update', desired: wanted, object, live, own, differences, ...(removal && { removal }) }
@@ -157,14 +164,17 @@ function requireOwnFields({ view, fieldManager }: Pick<PlanInput, 'view' | 'fiel
 /**
  * An object as created is owned with all the defaults that the server added, so ownership alone cannot distinguish a
  * default from a field that is no longer desired. The digest can: it says that the same state was desired then.
+ *
+ * @param stamp the digest of `object`, if it is known
  */
 export function differencesOf(
   object: KubeObject,
   live: Stored<KubeObject>,
   own: OwnFields | undefined,
+  stamp?: string,
 ): readonly FieldDifference[] {
   if (own?.operation !== 'Update') return compareFields(object, live, own)
-  const isAsCreated = live.metadata.annotations?.[CREATED_FROM] === digest(object)
+  const isAsCreated = live.metadata.annotations?.[CREATED_FROM] === (stamp ?? digest(object))
   return compareFields(object, live, own, isAsCreated ? 'as-created' : 'apply')
 }
 
