@@ -114,12 +114,13 @@ async function bundle({ definition, repository, signal }: BuildOptions, root: st
     env: { OUTDIR: folder },
     ...(signal && { signal }),
   })
+  const firstLine = ['#!', NODE, ...(definition.nodeOption === undefined ? [] : [' ', definition.nodeOption])].join('')
   for (const file of await readdir(folder)) {
     if (!file.endsWith('.js')) continue
     const path = join(folder, file)
     const text = await readFile(path, 'utf8')
     // The image has no env(1).
-    if (text.startsWith('#!')) await writeFile(path, text.replace(/^#!.*/, `#!${NODE}`))
+    if (text.startsWith('#!')) await writeFile(path, text.replace(/^#!.*/, firstLine))
     await chmod(path, 0o755)
   }
   if (!(await readdir(folder)).includes(`${definition.name}.js`)) {

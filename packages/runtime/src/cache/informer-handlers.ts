@@ -10,9 +10,12 @@ import type { Change } from './informer-store.ts'
  * synchronous and must be quick; an exception is logged and counted, and the other handlers are still called.
  */
 export interface InformerHandler<T extends KubeObject> {
-  /** @param isInitial the object existed when the informer synced, or when the handler was added */
-  added?(object: Stored<T>, isInitial: boolean): void
-  modified?(previous: Stored<T>, object: Stored<T>): void
+  /**
+   * @param isInitial the object existed when the informer synced, or when the handler was added
+   * @param isOwn the event shows a write of this process that readers have seen already
+   */
+  added?(object: Stored<T>, isInitial: boolean, isOwn: boolean): void
+  modified?(previous: Stored<T>, object: Stored<T>, isOwn: boolean): void
   /**
    * @param isFinalStateUnknown the deletion event was missed (a connection was lost): `object` is the last state
    * that was seen, not necessarily the last one
@@ -35,7 +38,7 @@ export class InformerHandlers<T extends KubeObject> {
 
   /** Adds a handler and calls it with the objects that exist already. */
   add(handler: InformerHandler<T>, present: Iterable<Stored<T>>, isSynced: boolean): () => void {
-    for (const object of present) this.#guard(() => handler.added?.(object, true))
+    for (const object of present) this.#guard(() => handler.added?.(object, true, false))
     if (isSynced) this.#guard(() => handler.synced?.())
     this.#handlers.add(handler)
     return () => this.#handlers.delete(handler)
@@ -62,7 +65,7 @@ export class InformerHandlers<T extends KubeObject> {
 }
 
 function tell<T extends KubeObject>(handler: InformerHandler<T>, change: Change<T>, isInitial: boolean): void {
-  if (change.type === 'added') handler.added?.(change.object, isInitial)
-  else if (change.type === 'modified') handler.modified?.(change.previous, change.object)
+  if (change.type === 'added') handler.added?.(change.object, isInitial, change.isOwn ?? false)
+  else if (change.type === 'modified') handler.modified?.(change.previous, change.object, change.isOwn ?? false)
   else handler.deleted?.(change.object, change.isFinalStateUnknown)
 }

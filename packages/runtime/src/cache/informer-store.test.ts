@@ -27,8 +27,9 @@ describe('own writes', () => {
     expect(sizeOf(store)).toBe(11)
     const changes = store.applyEvent('MODIFIED', stored('a', 11))
     expect(changes).toMatchObject([
-      { type: 'modified', previous: { spec: { size: 5 } }, object: { spec: { size: 11 } } },
+      { type: 'modified', previous: { spec: { size: 5 } }, object: { spec: { size: 11 } }, isOwn: true },
     ])
+    expect(store.applyEvent('MODIFIED', stored('a', 12))).not.toMatchObject([{ isOwn: true }])
     expect(store.ownWrites).toBe(0)
   })
 

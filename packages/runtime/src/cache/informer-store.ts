@@ -19,8 +19,8 @@ const MAX_DEAD_UIDS = 10_000
 
 /** What a watch event or a new list changed, compared with what the watch, or an own write, showed before. */
 export type Change<T extends KubeObject> =
-  | { readonly type: 'added'; readonly object: Stored<T> }
-  | { readonly type: 'modified'; readonly previous: Stored<T>; readonly object: Stored<T> }
+  | { readonly type: 'added'; readonly object: Stored<T>; readonly isOwn?: boolean }
+  | { readonly type: 'modified'; readonly previous: Stored<T>; readonly object: Stored<T>; readonly isOwn?: boolean }
   | { readonly type: 'deleted'; readonly object: Stored<T>; readonly isFinalStateUnknown: boolean }
 
 /** The last own write of a key; `value` is undefined when the key is absent after it. */
@@ -106,9 +106,12 @@ export class InformerStore<T extends KubeObject> {
       return [{ type: 'deleted', object: isOther ? previous : object, isFinalStateUnknown: isOther }]
     }
     if (this.#hasSeen(resourceVersion)) return []
+    // Readers have seen this very state since the write returned.
+    const isOwn = this.#shadows.get(key)?.own?.value.version === resourceVersion
     this.#setWatched(key, object)
     this.#advance(resourceVersion)
-    return changesBetween(previous, object)
+    const changes = changesBetween(previous, object)
+    return isOwn ? changes.map((change) => ({ ...change, isOwn })) : changes
   }
 
   /** Applies a bookmark: everything up to this version has arrived. */

@@ -220,20 +220,20 @@ export class Controller<T extends KubeObject> implements Runnable {
 
   #subscribe<S extends KubeObject>(cache: Cache, source: MappedSource<S>): void {
     const { kind } = source.resource
-    const enqueue = (change: ObjectChange<S>, isInitial = false) => {
+    const enqueue = (change: ObjectChange<S>, isNews = true) => {
       if (source.predicate !== undefined && !source.predicate(change)) return
       const { namespace, name } = change.object.metadata
       const reason = { event: change.type, kind, name, ...(namespace !== undefined && { namespace }) }
-      // Objects found at the start have a lower priority than changes.
-      const priority = isInitial ? 'low' : 'high'
+      // Objects found at the start, and what a reconcile has written itself, have a lower priority than other changes.
+      const priority = isNews ? 'high' : 'low'
       const states = change.type === 'modified' ? [change.object, change.previous] : [change.object]
       for (const key of states.flatMap((state) => source.map(state, this.#reader))) {
         this.#add(key, { reason, priority })
       }
     }
     const handler: InformerHandler<S> = {
-      added: (object, isInitial) => enqueue({ type: 'added', object }, isInitial),
-      modified: (previous, object) => enqueue({ type: 'modified', previous, object }),
+      added: (object, isInitial, isOwn) => enqueue({ type: 'added', object }, !isInitial && !isOwn),
+      modified: (previous, object, isOwn) => enqueue({ type: 'modified', previous, object }, !isOwn),
       deleted: (object) => enqueue({ type: 'deleted', object }),
     }
     for (const informer of this.#informersFor(cache, source)) {
