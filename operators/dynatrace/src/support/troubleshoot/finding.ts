@@ -69,7 +69,7 @@ export class CheckReporter {
 
   error(message: string, remedy: string): void {
     this.#errors += 1
-    this.#report({ check: this.#check, status: 'error', message, remedy })
+    this.#report({ check: this.#check, status: 'error', message: message.replace(NODE_HINT, ''), remedy })
   }
 
   /** Reports a failure. Messages of this program end with what to do; `remedy` is for those of others. */

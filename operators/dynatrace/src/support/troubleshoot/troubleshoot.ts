@@ -8,6 +8,7 @@ import { checkPod } from './checks/pod.ts'
 import { checkNamespace, checkOneAgentApm, findDynaKubes } from './checks/prerequisites.ts'
 import { checkRolledOutPods } from './checks/rolled-out-pods.ts'
 import { checkWebhook } from './checks/webhook.ts'
+import { checkWorkloads } from './checks/workloads.ts'
 import { readRemedy, reporterOf, type TroubleshootContext } from './context.ts'
 import type { CheckName } from './finding.ts'
 
@@ -45,6 +46,7 @@ async function runChecks(context: TroubleshootContext): Promise<void> {
   await isolated(context, 'csi', () => checkCsiDriver(context, dynakubes))
   await isolated(context, 'namespaces', () => checkNamespaces(context, dynakubes))
   await isolated(context, 'pods', () => checkRolledOutPods(context))
+  await isolated(context, 'pods', () => checkWorkloads(context))
   for (const dynakube of dynakubes) await isolated(context, 'dynakube', () => checkDynaKube(context, dynakube))
   if (context.pod !== undefined) await isolated(context, 'pod', () => checkPod(context, dynakubes))
 }

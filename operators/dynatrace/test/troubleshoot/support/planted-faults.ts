@@ -5,6 +5,7 @@ import {
   CustomResourceDefinitions,
   DaemonSets,
   Deployments,
+  Events,
   type KubeObject,
   Leases,
   Nodes,
@@ -543,6 +544,109 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     status: 'warning',
     message: /process environment has HTTPS_PROXY/,
     remedy: /spec\.proxy/,
+  },
+  {
+    name: 'the Secret with the certificate of the webhook was deleted',
+    plant: without(Secrets, key('dynatrace-webhook-certs')),
+    check: 'webhook',
+    message: /dynatrace-webhook-certs does not exist/,
+    remedy: /check that the operator runs/,
+  },
+  {
+    name: 'the operator is not installed, but its webhook is',
+    plant: without(Deployments, key('dynatrace-operator')),
+    check: 'operator',
+    message: /dynatrace-operator does not exist: nothing is reconciled/,
+    remedy: /install or upgrade the chart/,
+  },
+  {
+    name: 'the CRD is of another release',
+    plant: async ({ client }) => {
+      const target = { name: 'dynakubes.dynatrace.com' }
+      const label = (version: string | null) =>
+        client.patch(CustomResourceDefinitions, target, {
+          type: 'merge',
+          patch: { metadata: { labels: { 'app.kubernetes.io/version': version } } },
+        })
+      const before = (await client.get(CustomResourceDefinitions, target)).metadata.labels?.[
+        'app.kubernetes.io/version'
+      ]
+      await label('0.0.1')
+      return async () => void (await label(before ?? null))
+    },
+    env: { APP_VERSION: '0.1.0' },
+    check: 'operator',
+    message: /is of the release 0\.0\.1, the operator of 0\.1\.0/,
+    remedy: /apply the CRDs of 0\.1\.0/,
+    status: 'warning',
+  },
+  {
+    name: 'a quota, a policy or a missing account keeps the cluster from creating agents',
+    plant: async ({ client, apply }) => {
+      const labels = { agent: 'refused' }
+      const metadata = { ...key('refused'), labels: { 'app.kubernetes.io/managed-by': 'dynatrace-operator' } }
+      const spec = { serviceAccountName: 'absent', containers: [{ name: 'agent', image: 'agent:1' }] }
+      const template = { metadata: { labels }, spec }
+      await apply({
+        apiVersion: 'apps/v1',
+        kind: 'DaemonSet',
+        metadata,
+        ...{ spec: { selector: { matchLabels: labels }, template } },
+      })
+      await until('the refusal', async () => {
+        const { items } = await client.list(Events, { namespace: NAMESPACE, fieldSelector: 'reason=FailedCreate' })
+        return items.some(({ involvedObject }) => involvedObject?.name === 'refused')
+      })
+      return async () => void (await client.delete(DaemonSets, key('refused'), { propagationPolicy: 'Background' }))
+    },
+    check: 'pods',
+    message: /DaemonSet dynatrace\/refused lacks 2 pods, which the cluster refuses to create: .*absent/,
+    remedy: /upgrade the chart/,
+  },
+  {
+    name: 'the token has quotes around it',
+    plant: instead(secret(TENANT, { apiToken: '"dt0c01.NEVERISSUED.NEVERISSUED"' })),
+    check: 'dynakube',
+    message: /the tenant rejects apiToken/,
+    remedy: /without quotes, prefix or base64/,
+  },
+  {
+    name: 'the certificate of gateways is in a Secret that does not exist',
+    plant: ({ editDynaKube }) => editDynaKube({ activeGate: { capabilities: ['routing'], tlsSecretName: 'absent' } }),
+    check: 'dynakube',
+    message: /spec\.activeGate\.tlsSecretName: the Secret dynatrace\/absent does not exist/,
+    remedy: /create it, or correct spec\.activeGate\.tlsSecretName/,
+  },
+  {
+    name: 'the Secret with properties of gateways lacks its key',
+    plant: async ({ apply, client, editDynaKube }) => {
+      await apply(secret('properties', { other: 'value' }))
+      const undo = await editDynaKube({
+        activeGate: { capabilities: ['routing'], customProperties: { valueFrom: 'properties' } },
+      })
+      return async () => {
+        await undo()
+        await client.delete(Secrets, key('properties'))
+      }
+    },
+    check: 'dynakube',
+    message: /the Secret dynatrace\/properties has no key customProperties/,
+    remedy: /add it/,
+  },
+  {
+    name: 'a DynaKube waits for a finalizer of a program that is gone',
+    plant: async (stage) => {
+      const { client } = stage
+      await addDynaKube(stage, {})
+      const finalizers = (names: readonly string[]) =>
+        client.patch(DynaKubes, key('second'), { type: 'merge', patch: { metadata: { finalizers: names } } })
+      await finalizers(['example.com/keep'])
+      await client.delete(DynaKubes, key('second'))
+      return async () => void (await finalizers([]))
+    },
+    check: 'dynakube',
+    message: /is being deleted since .*, and waits for the finalizers example\.com\/keep/,
+    remedy: /check the log of the operator/,
   },
   {
     name: 'the pod opts out of injection',

@@ -20,7 +20,10 @@ import { find, REQUEST_TIMEOUT_MS, reporterOf, type TroubleshootContext } from '
 import type { CheckReporter } from '../finding.ts'
 import { checkImages } from './images.ts'
 import { checkProxy } from './proxy.ts'
+import { checkReferences } from './references.ts'
 
+/** Tokens of a tenant; what is around one by mistake makes the tenant reject it. */
+const TOKEN_FORM = /^dt0[a-z]\d{2}\.\w+\.\w+$/
 const UNAVAILABLE_REMEDY =
   'wait until the tenant, or what is in front of it, works again; the operator retries by itself and agents keep running'
 
@@ -37,7 +40,9 @@ export async function checkDynaKube(context: TroubleshootContext, dynakube: Stor
     reporter.failed('the tenant cannot be used', new Error(urlProblem), remedy)
   } else if (tokens !== undefined) await checkTenant(context, reporter, dynakube, tokens)
   await checkPullSecret(context, reporter, dynakube)
+  await checkReferences(context, reporter, dynakube)
   reportPhase(reporter, dynakube)
+  reportDeletion(reporter, dynakube)
   if (reporter.errors === 0) reporter.ok(`the DynaKube ${title} is valid`)
   await checkImages(context, dynakube)
   await checkProxy(context, dynakube)
@@ -125,7 +130,9 @@ async function scopesOf(
     if (refusalOf(error) === undefined || isTenantUnavailable(error)) throw error
     const where = `the Secret ${dynakube.metadata.namespace}/${tokensSecretName(dynakube)}`
     const text = error instanceof Error ? error.message : String(error)
-    const remedy = `create a token in the tenant and write it to the key ${key} of ${where}; check that spec.apiUrl is that tenant`
+    const remedy = TOKEN_FORM.test(value)
+      ? `create a token in the tenant and write it to the key ${key} of ${where}; check that spec.apiUrl is that tenant`
+      : `write the token alone to the key ${key} of ${where}, like dt0c01.ABC.XYZ: without quotes, prefix or base64`
     reporter.error(`the tenant rejects ${key}: ${text}`, remedy)
     return undefined
   }
@@ -170,6 +177,16 @@ function reportPhase(reporter: CheckReporter, { status }: DynaKube): void {
   const causes = failing.map(({ type, message }) => `${type}: ${message}`).join('; ')
   const message = `the operator reports the phase Error${causes === '' ? '' : ` (${causes})`}`
   reporter.error(message, 'correct what the conditions name: kubectl describe dynakube')
+}
+
+/** A deletion that is not completed within seconds waits for someone. */
+function reportDeletion(reporter: CheckReporter, { metadata }: Stored<DynaKube>): void {
+  const { deletionTimestamp, finalizers = [], name } = metadata
+  if (deletionTimestamp === undefined) return
+  reporter.error(
+    `the DynaKube is being deleted since ${deletionTimestamp}, and waits for the finalizers ${finalizers.join(', ')}`,
+    `check the log of the operator; a finalizer of a program that does not run any more has to be removed: kubectl edit dynakube ${name}`,
+  )
 }
 
 async function secretData(

@@ -1,7 +1,10 @@
 /** The operator: its pod runs, and one replica is the leader and reconciles. */
-import { Deployments, Leases } from '@reeve/kube'
-import { FIELD_MANAGER, LEASE_NAME } from '../../../installed-names.ts'
+import { CustomResourceDefinitions, type Deployment, Deployments, isForbidden, Leases } from '@reeve/kube'
+import { DynaKubeCrd } from '../../../api/dynakube/dynakube-crd.ts'
+import { CRD_VERSION_LABEL } from '../../../controllers/crd-version/crd-version.ts'
+import { FIELD_MANAGER, LEASE_NAME, WEBHOOK_NAME } from '../../../installed-names.ts'
 import { find, reporterOf, type TroubleshootContext } from '../context.ts'
+import type { CheckReporter } from '../finding.ts'
 
 /** What a Lease lasts if it does not say. */
 const DEFAULT_LEASE_SECONDS = 30
@@ -17,7 +20,10 @@ export async function checkOperator(context: TroubleshootContext): Promise<void>
   const log = `check its log: kubectl logs -n ${namespace} deploy/${FIELD_MANAGER}`
   const deployment = await find(context, Deployments, { namespace, name: FIELD_MANAGER })
   if (deployment === undefined) {
-    reporter.info(`${title} does not exist: whether the operator runs elsewhere is not checked`)
+    // Without the webhook, nothing of the chart is installed here, and the operator runs on some other machine.
+    if ((await find(context, Deployments, { namespace, name: WEBHOOK_NAME })) === undefined) {
+      reporter.info(`${title} does not exist: whether the operator runs elsewhere is not checked`)
+    } else reporter.error(`${title} does not exist: nothing is reconciled`, 'install or upgrade the chart')
     return
   }
   if ((deployment.status?.readyReplicas ?? 0) === 0) {
@@ -25,6 +31,7 @@ export async function checkOperator(context: TroubleshootContext): Promise<void>
     reporter.error(`${title} has no ready pod: nothing is reconciled`, remedy)
     return
   }
+  await checkCrdVersion(context, reporter, deployment)
   const lease = await find(context, Leases, { namespace, name: LEASE_NAME })
   const { renewTime, holderIdentity, leaseDurationSeconds = DEFAULT_LEASE_SECONDS } = lease?.spec ?? {}
   const renewedMs = Date.parse(renewTime ?? '')
@@ -42,4 +49,26 @@ export async function checkOperator(context: TroubleshootContext): Promise<void>
       `${log}; if it hangs, restart it: kubectl rollout restart -n ${namespace} deploy/${FIELD_MANAGER}`,
     )
   } else reporter.ok(`the operator runs, its leader is ${holderIdentity}`)
+}
+
+/** Compares the release of the CRD with that of the operator, where the chart states it. */
+async function checkCrdVersion(
+  context: TroubleshootContext,
+  reporter: CheckReporter,
+  { spec }: Deployment,
+): Promise<void> {
+  const variables = (spec?.template.spec?.containers ?? []).flatMap(({ env }) => env ?? [])
+  const expected = variables.find(({ name }) => name === 'APP_VERSION')?.value ?? context.env.APP_VERSION
+  if (!expected) return
+  const { name } = DynaKubeCrd
+  const crd = await find(context, CustomResourceDefinitions, { name }).catch((error: unknown) => {
+    if (isForbidden(error)) return undefined
+    throw error
+  })
+  const installed = crd?.metadata.labels?.[CRD_VERSION_LABEL]
+  if (crd === undefined || installed === expected) return
+  reporter.warning(
+    `the CRD ${name} is of the release ${installed ?? 'unknown'}, the operator of ${expected}`,
+    `apply the CRDs of ${expected}, or upgrade the chart with installCRD=true`,
+  )
 }

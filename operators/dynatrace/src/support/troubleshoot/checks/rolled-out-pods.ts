@@ -5,6 +5,8 @@ import { bounded, reporterOf, type TroubleshootContext } from '../context.ts'
 
 /** A pod is on its way. */
 const STARTING = new Set(['ContainerCreating', 'PodInitializing'])
+/** The kernel ended a container that exceeded its memory limit, also if it has been started again since. */
+const OUT_OF_MEMORY = 'OOMKilled'
 /** Images cannot be pulled. */
 const PULL = /Image/
 /** Problems in one report: agents on a thousand nodes mostly have the same. */
@@ -46,7 +48,9 @@ export async function checkRolledOutPods(context: TroubleshootContext): Promise<
 
 function problemOf({ status }: Pod): Problem | undefined {
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
-  for (const { name, state } of statuses) {
+  for (const { name, state, lastState } of statuses) {
+    const ended = [state?.terminated, lastState?.terminated].find((one) => one?.reason === OUT_OF_MEMORY)
+    if (ended !== undefined) return { reason: OUT_OF_MEMORY, container: name, message: 'its memory limit is too low' }
     const { reason = '', message = '' } = state?.waiting ?? {}
     if (reason !== '' && !STARTING.has(reason)) return { reason, container: name, message }
   }
@@ -59,6 +63,8 @@ function remedyOf(namespace: string, pod: string, { reason, container }: Problem
   if (container === undefined) {
     return `add nodes, or change resources, nodeSelector or tolerations in the DynaKube: kubectl describe pod -n ${namespace} ${pod}`
   }
+  if (reason === OUT_OF_MEMORY)
+    return `raise the memory limit of its resources in the DynaKube: kubectl describe pod -n ${namespace} ${pod}`
   if (PULL.test(reason)) return `check the image and its pull secret: kubectl describe pod -n ${namespace} ${pod}`
   if (reason.includes('Config')) {
     return `create the Secret or ConfigMap that it names: kubectl describe pod -n ${namespace} ${pod}`

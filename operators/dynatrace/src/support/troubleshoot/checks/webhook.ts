@@ -19,6 +19,8 @@ import { bounded, find, readRemedy, reporterOf, type TroubleshootContext } from 
 import type { CheckReporter } from '../finding.ts'
 
 const HOUR_MS = 3_600_000
+/** On pods of the Operator Lifecycle Manager, which issues certificates itself. */
+const OLM_ANNOTATION = 'olm.operatorNamespace'
 /** The operator renews certificates 12 hours before their end; later it is not doing so. */
 const RENEWAL_OVERDUE_MS = 6 * HOUR_MS
 
@@ -108,7 +110,7 @@ async function checkCertificate(
   const secret = await find(context, Secrets, { namespace, name: CERTIFICATES_SECRET })
   if (secret === undefined) {
     // Certificates of cert-manager or of the Operator Lifecycle Manager are not in this Secret.
-    if (bundlesOf(configurations).every((bundle) => bundle !== '')) {
+    if (await areCertificatesProvided(context, configurations)) {
       reporter.info('the certificate of the webhook does not come from the operator: only its use is checked')
     } else
       reporter.error(
@@ -142,6 +144,19 @@ async function checkCertificate(
       reporter.error(`${configuration.title} does not trust the authority of the certificate`, remedy)
     }
   }
+}
+
+/** Whether the webhook has certificates that the operator does not issue. */
+async function areCertificatesProvided(
+  context: TroubleshootContext,
+  configurations: readonly Configuration[],
+): Promise<boolean> {
+  if (bundlesOf(configurations).some((bundle) => bundle === '')) return false
+  const deployment = await find(context, Deployments, { namespace: context.namespace, name: WEBHOOK_NAME })
+  const { metadata, spec } = deployment?.spec?.template ?? {}
+  const variables = (spec?.containers ?? []).flatMap(({ env }) => env ?? [])
+  const isProvided = variables.some(({ name, value }) => name === 'WEBHOOK_CERTIFICATES' && value === 'provided')
+  return isProvided || metadata?.annotations?.[OLM_ANNOTATION] !== undefined || deployment === undefined
 }
 
 /** The authorities by which the API server recognizes the webhooks. */
