@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /** `reeve explore`: explores operators from the command line. */
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, readArguments, USAGE } from './command-line.ts'
 import type { ExplorationReport } from './explore.ts'
 import { isAboutProcess } from './process/process-command-line.ts'
 import { ProgressLog } from './report/progress-log.ts'
-import { divergenceText, missedText, reportTable, summaryLine } from './report/report-text.ts'
+import { divergenceText, missedText, type ReplayOptions, reportTable, summaryLine } from './report/report-text.ts'
 
 /** How often a line of progress may be due. */
 const TICK_MS = 1_000
@@ -56,7 +56,7 @@ async function exploreAll(command: Command, signal: AbortSignal): Promise<readon
 }
 
 function print(explored: readonly Explored[], command: Command, durationMs: number): void {
-  const { output, budget, modules } = command
+  const { output } = command
   const reports = explored.map(({ report }) => report)
   if (output === 'json') {
     process.stdout.write(`${JSON.stringify({ reports, durationMs }, undefined, 2)}\n`)
@@ -64,8 +64,7 @@ function print(explored: readonly Explored[], command: Command, durationMs: numb
   }
   for (const { report, path } of explored) {
     const { operator, divergences } = report
-    const module = modules.find((given) => resolve(given) === path)
-    const replay = { budget, ...(module !== undefined && { module }) }
+    const replay = replayOf(command, path)
     for (const divergence of divergences) process.stdout.write(`${divergenceText(divergence, operator, replay)}\n\n`)
   }
   process.stdout.write(`${reportTable(reports)}\n${missedText(reports)}\n${summaryLine(reports, durationMs)}\n`)
@@ -73,6 +72,23 @@ function print(explored: readonly Explored[], command: Command, durationMs: numb
 
 async function version(): Promise<string> {
   return JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')).version
+}
+
+/** Writes the page. Loaded only now: the console is not needed for anything else. */
+async function writeReport(file: string, explored: readonly Explored[], command: Command, durationMs: number) {
+  const [{ reportPage }, { reportData }] = await Promise.all([
+    import('@reeve/console/report'),
+    import('./report/report-page.ts'),
+  ])
+  const runs = explored.map(({ report, path }) => ({ report, replay: replayOf(command, path) }))
+  await writeFile(file, await reportPage(reportData(runs, { generatedMs: Date.now(), durationMs })))
+  process.stderr.write(`report: ${resolve(file)}\n`)
+}
+
+/** What the commands that replay a point of a module need. */
+function replayOf({ budget, modules }: Command, path: string): ReplayOptions {
+  const module = modules.find((given) => resolve(given) === path)
+  return { budget, ...(module !== undefined && { module }) }
 }
 
 async function main(): Promise<void> {
@@ -91,7 +107,9 @@ async function main(): Promise<void> {
   process.once('SIGINT', () => stop.abort())
   const startedMs = performance.now()
   const explored = await exploreAll(command, stop.signal)
-  print(explored, command, Math.round(performance.now() - startedMs))
+  const durationMs = Math.round(performance.now() - startedMs)
+  print(explored, command, durationMs)
+  if (command.reportFile !== undefined) await writeReport(command.reportFile, explored, command, durationMs)
   const hasDiverged = explored.some(({ report }) => report.divergences.length > 0)
   process.exitCode = stop.signal.aborted || hasDiverged ? 1 : 0
 }

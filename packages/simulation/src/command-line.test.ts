@@ -17,3 +17,10 @@ test('patterns are named by word or by number', () => {
     patterns: ['crash-after-write', 'relist'],
   })
 })
+
+test('a page is written only when it is asked for, where it is asked for', () => {
+  expect(readArguments(['explore'])).toMatchObject({ reportFile: undefined })
+  expect(readArguments(['explore', '--report', 'html'])).toMatchObject({ reportFile: 'exploration.html' })
+  expect(readArguments(['explore', '--report-file', 'a.html'])).toMatchObject({ reportFile: 'a.html' })
+  expect(() => readArguments(['explore', '--report', 'pdf'])).toThrow('--report is html, not "pdf"')
+})

@@ -32,6 +32,8 @@ that is known to break operators, comparing each run with the one without.
   --seed <number>           another seed, other samples (default: ${EXPLORATION_DEFAULTS.seed})
   --threads <number>        runs at the same time (default: one per core)
   --output <text|json>      how to report (default: text)
+  --report html             also write a page with every divergence: its trace, both end states, the difference
+  --report-file <path>      where (default: exploration.html)
   --version                 show the version
   --help                    show this text
 
@@ -45,6 +47,7 @@ Examples:
   reeve explore --operator webapp --pattern two-faults --pairs all
   reeve explore --operator webapp --pattern crash-after-write --point 7 --seed 1
   reeve explore --module my-operator/exploration.ts --output json
+  reeve explore --operator webapp --quick --report html
 
 Exit code: 0 when every run ended as it should, 1 when one did not, 64 when the command line is invalid.
 `
@@ -68,6 +71,8 @@ export interface Command {
   readonly seed: number
   readonly threads: number
   readonly output: 'text' | 'json'
+  /** Where to write a page; absent: none is written. */
+  readonly reportFile: string | undefined
 }
 
 /**
@@ -97,6 +102,8 @@ export function readArguments(args: readonly string[]): Command | 'help' | 'vers
       seed: text,
       threads: text,
       output: { type: 'string', default: 'text' },
+      report: text,
+      'report-file': text,
       version: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -109,6 +116,8 @@ export function readArguments(args: readonly string[]): Command | 'help' | 'vers
   const { output } = values
   if (output !== 'text' && output !== 'json')
     throw new UsageError(`--output is text or json, not ${JSON.stringify(output)}`)
+  const { report } = values
+  if (report !== undefined && report !== 'html') throw new UsageError(`--report is html, not ${JSON.stringify(report)}`)
   const optional = (name: 'point' | 'max-points' | 'max-seconds') => {
     const value = values[name]
     return value === undefined ? undefined : number(`--${name}`, value)
@@ -125,6 +134,7 @@ export function readArguments(args: readonly string[]): Command | 'help' | 'vers
     seed: number('--seed', values.seed ?? String(EXPLORATION_DEFAULTS.seed)),
     threads: Math.max(1, number('--threads', values.threads ?? String(availableParallelism()))),
     output,
+    reportFile: values['report-file'] ?? (report === 'html' ? 'exploration.html' : undefined),
   }
 }
 

@@ -1,5 +1,5 @@
 /** One call that explores an operator: every pattern, every point, one report. */
-import type { Difference } from './compare/difference.ts'
+import type { Difference, EndState } from './compare/difference.ts'
 import { EXPLORATION_DEFAULTS } from './defaults.ts'
 import { exploreWith, type PointRunner } from './explore-with.ts'
 import { Explorer } from './explorer.ts'
@@ -61,6 +61,8 @@ export interface Divergence {
   readonly differences: readonly Difference[]
   /** What the point has in common with the same point in another exploration. */
   readonly shape: Shape
+  /** The objects that differ, in both end states. Absent when the runs ended alike. */
+  readonly endStates?: readonly EndState[]
 }
 
 /** What was tried of one pattern. */

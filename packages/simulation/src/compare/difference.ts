@@ -1,4 +1,5 @@
 /** Says in which fields two values, or two snapshots, differ. */
+import type { PlainObject } from '../operator-under-test.ts'
 import type { Snapshot } from './snapshot.ts'
 import { areAlikeTimes } from './time-scale.ts'
 
@@ -20,6 +21,30 @@ export interface Difference {
   /** `undefined` when absent. */
   readonly undisturbed: unknown
   readonly disturbed: unknown
+}
+
+/** An object that differs, in both runs. `undefined` where it does not exist. */
+export interface EndState {
+  readonly object: string
+  readonly undisturbed: PlainObject | undefined
+  readonly disturbed: PlainObject | undefined
+}
+
+/** Objects of which both states are kept. */
+const MAX_END_STATES = 10
+
+/** Both states of the objects that differ. */
+export function endStates(
+  undisturbed: Snapshot,
+  disturbed: Snapshot,
+  found: readonly Difference[],
+): readonly EndState[] {
+  const objects = [...new Set(found.map(({ object }) => object))].slice(0, MAX_END_STATES)
+  return objects.map((object) => ({
+    object,
+    undisturbed: undisturbed.get(object),
+    disturbed: disturbed.get(object),
+  }))
 }
 
 /** More than these add no information. */

@@ -1,5 +1,5 @@
 /** What a pattern of faults is: a list of points, each of which is one run. */
-import type { Difference } from '../compare/difference.ts'
+import type { Difference, EndState } from '../compare/difference.ts'
 import type { Problem } from '../judge/problem.ts'
 import type { OperatorUnderTest, Scenario } from '../operator-under-test.ts'
 import type { RunControl, ScenarioRun, ScenarioRunOptions } from '../run/run-options.ts'
@@ -15,6 +15,8 @@ export interface PointOutcome {
   /** Empty when the operator survived. */
   readonly problems: readonly Problem[]
   readonly differences: readonly Difference[]
+  /** Both states of objects that differ. @default unknown */
+  readonly endStates?: readonly EndState[]
   readonly trace: readonly TraceEntry[]
   /** False when the run never reached the point, or the fault found nothing to act on. */
   readonly tookEffect: boolean
@@ -88,11 +90,12 @@ export interface Pattern {
 
 /** The outcome of a finished run. */
 export function outcomeOf(run: ScenarioRun): PointOutcome {
-  const { problems, differences, world, tookEffect } = run
+  const { problems, differences, endStates, world, tookEffect } = run
   const { trace } = world.log
   return {
     problems,
     differences,
+    ...(endStates.length > 0 && { endStates }),
     trace: problems.length > 0 ? trace.excerpt() : [],
     tookEffect,
     traceHash: trace.hash(),

@@ -47,7 +47,7 @@ export class ReportBuilder {
   }
 
   add({ pattern, point }: PointTask, { label, shape }: PointInfo, outcome: PointOutcome, durationMs: number): void {
-    const { trace, differences, problems, tookEffect } = outcome
+    const { trace, differences, endStates, problems, tookEffect } = outcome
     const counts = this.#patterns.get(pattern)
     if (counts !== undefined) {
       counts.explored++
@@ -59,7 +59,8 @@ export class ReportBuilder {
     if (problems.length === 0) return
     const message = problems.map((problem) => problem.message).join('; ')
     const { seed } = this.#subject
-    this.#divergences.push({ pattern, point, seed, label, shape, problems, message, trace, differences })
+    const ended = endStates && { endStates }
+    this.#divergences.push({ pattern, point, seed, label, shape, problems, message, trace, differences, ...ended })
   }
 
   /** How far it is, seen from one pattern. */

@@ -84,7 +84,7 @@ export interface ReplayOptions {
 }
 
 /** The command that runs one point again. */
-function replayCommand(
+export function replayCommand(
   { pattern, point, seed, shape }: Divergence,
   operator: string,
   { budget = EXPLORATION_DEFAULTS.budget, module, process }: ReplayOptions = {},

@@ -1,6 +1,6 @@
 /** Compares the state of a run with that of another one, or with its own earlier state. */
 import { ChosenValues } from '../compare/chosen-values.ts'
-import { type Difference, differences } from '../compare/difference.ts'
+import { type Difference, differences, type EndState, endStates } from '../compare/difference.ts'
 import { type Snapshot, takeSnapshot, withoutTimes } from '../compare/snapshot.ts'
 import type { StepStart } from '../compare/time-scale.ts'
 import type { OperatorUnderTest } from '../operator-under-test.ts'
@@ -22,6 +22,7 @@ export class Comparison {
   readonly #operator: OperatorUnderTest
   readonly #options: ComparisonOptions
   readonly #stepStarts: StepStart[] = []
+  #endStates: readonly EndState[] = []
   #prepared: { readonly of: Snapshot; readonly scope: string; readonly value: Snapshot } | undefined
 
   constructor(world: World, operator: OperatorUnderTest, options: ComparisonOptions) {
@@ -52,7 +53,15 @@ export class Comparison {
     const scope = `${resources.size} ${made.size}`
     if (this.#prepared?.of !== expected || this.#prepared.scope !== scope)
       this.#prepared = { of: expected, scope, value: compared(expected) }
-    return differences(this.#prepared.value, compared(this.snapshot(seenFromMs)))
+    const now = compared(this.snapshot(seenFromMs))
+    const found = differences(this.#prepared.value, now)
+    this.#endStates = found.length === 0 ? [] : endStates(this.#prepared.value, now, found)
+    return found
+  }
+
+  /** Both states of the objects that differed in the last comparison. */
+  get endStates(): readonly EndState[] {
+    return this.#endStates
   }
 
   /** The state now. */

@@ -1,5 +1,5 @@
 /** What a run is given, what a pattern may do during it, and what it returns. */
-import type { Difference } from '../compare/difference.ts'
+import type { Difference, EndState } from '../compare/difference.ts'
 import type { Problem } from '../judge/problem.ts'
 import type { Disturbance } from '../world/disturbance.ts'
 import type { RunLimits } from '../world/run-bounds.ts'
@@ -71,6 +71,8 @@ export interface ScenarioRunOptions {
 export interface ScenarioRun {
   readonly problems: readonly Problem[]
   readonly differences: readonly Difference[]
+  /** Both states of the objects that differ. */
+  readonly endStates: readonly EndState[]
   readonly world: World
   readonly baseline: Baseline
   /** Whether the fault happened at all. */

@@ -80,6 +80,7 @@ class Run {
     return {
       problems: this.#problems,
       differences: this.#settling.differences,
+      endStates: this.#settling.differences.length === 0 ? [] : this.#comparison.endStates,
       world,
       baseline: baselineOf(world, this.#operator, {
         snapshots: this.#settling.snapshots,
