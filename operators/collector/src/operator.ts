@@ -6,13 +6,14 @@ import { type KubeClient, type Namespace, Namespaces } from '@reeve/kube'
 import type { CreatedOperator, Operator, OperatorOptions } from '@reeve/runtime'
 import { defineOperator } from '@reeve/runtime'
 import { annotationsChanged, generationChanged, type Predicate } from '@reeve/runtime/controller'
-import { type RbacOptions, type RbacRoles, watch, withDependencies } from '@reeve/runtime/operator'
+import { type OperatorView, type RbacOptions, type RbacRoles, watch, withDependencies } from '@reeve/runtime/operator'
 import { type Collector, CollectorCrd, Collectors } from './api/collector.ts'
 import { COLLECTOR_INDEXERS, collectorsOfNamespace, rivals } from './cached-collectors.ts'
 import { leftovers } from './components/leftovers.ts'
 import { plan } from './components/plan.ts'
 import { release } from './components/release.ts'
 import { tenantNamespace } from './components/tenant-namespace.ts'
+import { ObservedReleases, releasesView } from './console/releases-view.ts'
 import { FIELD_MANAGER } from './field-manager.ts'
 import { collectorMetrics } from './metrics.ts'
 import { operatorRules } from './operator-rules.ts'
@@ -81,6 +82,7 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
   const { helmTimeoutMs = DEFAULT_HELM_TIMEOUT_MS, checkIntervalMs = DEFAULT_CHECK_INTERVAL_MS } = options
   const tenancy = tenancyOf(options)
   const created: { operator?: CollectorOperator } = {}
+  const observed = options.observer && new ObservedReleases()
   const operator = describe(settings, {
     helm,
     charts,
@@ -93,6 +95,8 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
     helmTimeoutMs,
     staleAfterMs: options.staleAfterMs ?? helmTimeoutMs + STALE_MARGIN_MS,
     client: options.client,
+    onObserved: observed && ((...observation) => observed.note(...observation)),
+    views: observed ? [releasesView(observed)] : [],
   })
   created.operator = operator.create({ ...common, ...(namespace !== undefined && { namespaces: [namespace] }) })
   return created.operator
@@ -111,7 +115,7 @@ export function collectorRbac(settings: CollectorSettings, options: RbacOptions 
 /** @param parts what the operator works with; not needed for its rights */
 function describe(
   settings: CollectorSettings,
-  parts: (CollectorDependencies & { readonly client: KubeClient }) | undefined,
+  parts: (CollectorDependencies & { readonly client: KubeClient; readonly views: readonly OperatorView[] }) | undefined,
 ): Operator<readonly [Collector]> {
   // Rights follow from what is declared: no component runs without its dependencies.
   const dependencies = parts as CollectorDependencies
@@ -135,6 +139,7 @@ function describe(
     ],
     rules: operatorRules(settings),
     crds: [crdManifest(CollectorCrd)],
+    views: parts?.views ?? [],
     webhooks: parts === undefined ? [] : [webhook(parts)],
   })
 }

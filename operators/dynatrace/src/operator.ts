@@ -3,9 +3,11 @@ import { type KubeClient, Namespaces } from '@reeve/kube'
 import { type CreatedOperator, defineOperator, type Operator, type OperatorOptions } from '@reeve/runtime'
 import type { Reportable } from '@reeve/runtime/components'
 import type { Controller } from '@reeve/runtime/controller'
-import { anyController, type RbacRoles } from '@reeve/runtime/operator'
+import { anyController, type OperatorView, type RbacRoles } from '@reeve/runtime/operator'
 import { crdManifests } from './api/crd-manifests.ts'
 import type { DynaKube } from './api/latest.ts'
+import { dynatraceView } from './console/dynatrace-view.ts'
+import { TenantCalls } from './console/tenant-calls.ts'
 import { certificatesController } from './controllers/certificates/certificates-controller.ts'
 import { dynaKubeController } from './controllers/dynakube/controller.ts'
 import type { DynaKubeOptions } from './controllers/dynakube/dependencies.ts'
@@ -14,6 +16,7 @@ import type { EdgeConnectOptions } from './controllers/edgeconnect/edge-connect-
 import { nodesController } from './controllers/nodes/nodes-controller.ts'
 import { FIELD_MANAGER, LEASE_NAME } from './installed-names.ts'
 import { operatorRules } from './operator-rules.ts'
+import { createTenantClient } from './tenant/client/tenant-client.ts'
 
 /** What the operator consists of. */
 export interface DynatraceDefinition extends DynaKubeOptions, EdgeConnectOptions {
@@ -27,6 +30,8 @@ export interface DynatraceDefinition extends DynaKubeOptions, EdgeConnectOptions
   readonly release?: { readonly version: string | undefined }
   /** The operator's own pod; outside a cluster there is none. */
   readonly podName?: string | undefined
+  /** What a console shows besides resources. @default nothing */
+  readonly views?: readonly OperatorView[]
 }
 
 /** Options of {@link createDynatraceOperator}. */
@@ -53,6 +58,7 @@ function dynatraceOperator(definition: DynatraceDefinition): Operator<readonly [
     ],
     rules: operatorRules(definition),
     crds: crdManifests(namespace),
+    views: definition.views ?? [],
   })
 }
 
@@ -64,8 +70,16 @@ function dynatraceOperator(definition: DynatraceDefinition): Operator<readonly [
  * await manager.run(signal)
  */
 export function createDynatraceOperator(options: DynatraceOperatorOptions): DynatraceOperator {
-  const { manager, cache, controllers } = dynatraceOperator(options).create(options)
+  const definition = options.observer === undefined ? options : observed(options)
+  const { manager, cache, controllers } = dynatraceOperator(definition).create(options)
   return { manager, cache, dynakubes: controllers[0] }
+}
+
+/** The operator with what a console shows about its tenants. */
+function observed(options: DynatraceOperatorOptions): DynatraceOperatorOptions {
+  const calls = new TenantCalls()
+  const connect = calls.observed(options.connect ?? createTenantClient)
+  return { ...options, connect, views: [dynatraceView(calls, options.namespace)] }
 }
 
 /** What the roles of the operator depend on. */

@@ -42,6 +42,7 @@ export const plan: CollectorComponent<Plan> = {
     if (desired === undefined) return { ...(await observeOwn(release, context)), release, failure }
     const namespace = await findNamespace(release.namespace, context)
     const observed = await observeTarget(release, namespace, context)
+    context.dependencies.onObserved?.(context.key, release, observed)
     const found = { ...observed, release, namespace, desired }
     return observed.failure === undefined ? { ...found, decision: decideOn(observed, found, context) } : found
   },

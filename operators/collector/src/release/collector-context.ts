@@ -1,11 +1,13 @@
 /** What everything about a release works with. */
-import type { ChartResolver, HelmDriver } from '@reeve/helm'
+import type { ChartResolver, HelmDriver, ReleaseKey } from '@reeve/helm'
+import type { ObjectKey } from '@reeve/kube'
 import type { ResolveContext } from '@reeve/runtime/components'
 import type { Collector } from '../api/collector.ts'
 import type { CollectorMetrics } from '../metrics.ts'
 import type { CollectorSettings } from '../settings.ts'
 import type { TenancyRules } from '../tenancy/target-namespace.ts'
 import type { ReleaseInspector } from './inspect-release.ts'
+import type { ObservedRelease } from './observe-release.ts'
 import type { ReleaseRecords } from './release-records.ts'
 
 /** The commands of Helm that the operator uses. It reads release records itself. */
@@ -29,6 +31,8 @@ export interface CollectorDependencies {
   readonly staleAfterMs: number
   /** How often a settled release is checked. */
   readonly checkIntervalMs: number
+  /** Called with what a reconcile observed, for a console. @default nobody wants to know */
+  readonly onObserved?: ((collector: ObjectKey, release: ReleaseKey, observed: ObservedRelease) => void) | undefined
 }
 
 /** What components resolve and finalize with. */
