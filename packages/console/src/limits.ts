@@ -32,6 +32,8 @@ export const CONSOLE_LIMITS = Object.freeze({
   streamFlushMs: 150,
   /** Messages that wait for one browser; it loads everything again when there are more. */
   streamBacklog: 2_000,
-  /** Listed events of a resource. */
-  events: 50,
+  /** Events of a resource. */
+  events: 30,
+  /** Resources whose events are kept. */
+  resourcesWithEvents: 2_000,
 })

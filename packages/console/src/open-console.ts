@@ -59,6 +59,7 @@ export async function openConsole(options: OpenConsoleOptions = {}): Promise<Ope
   const observer: OperatorObserver = {
     describeWrite: own.describeWrite,
     reconciled: (record) => own.reconciled(record),
+    recorded: (object, occurrence) => own.recorded(object, occurrence),
     created: (operator) => {
       own.created(operator)
       const access = isProtected ? guarded(operator.client) : { access: new LocalAccess() }

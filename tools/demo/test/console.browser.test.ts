@@ -1,8 +1,7 @@
 /** The console of the demo, as a user sees it: every view, live, in both themes, on small screens, by keyboard. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { connect } from '@reeve/kube'
 import { WebApps } from '@reeve/webapp'
 import type { Browser, Page } from 'playwright-core'
@@ -12,16 +11,13 @@ import {
   isWiderThanScreen,
   openBrowser,
   openPage,
+  picture,
   violations,
   WITHOUT_CHROMIUM,
 } from './support/browser.ts'
 import { type DemoProcess, startDemo } from './support/demo-process.ts'
 
 if (chromiumPath === undefined) console.log(WITHOUT_CHROMIUM)
-
-/** Pictures of the documentation are written with `REEVE_PICTURES=true npm run test:browser`. */
-const PICTURES =
-  process.env.REEVE_PICTURES === 'true' ? fileURLToPath(new URL('../../../docs/images/', import.meta.url)) : undefined
 
 const ONE_ROW = 'document.querySelectorAll(".tbody .tr").length === 1'
 const WEBAPP = '#/resource/webapp-operator/WebApp/default/shop'
@@ -31,6 +27,8 @@ const VIEWS = [
   { name: 'reconciles', hash: '#/reconciles?only=writes', ready: '.tbody .tr' },
   { name: 'health', hash: '#/health', ready: '.chart canvas' },
   { name: 'plan', hash: '#/plan/webapp-operator/WebApp/default/shop', ready: 'textarea' },
+  { name: 'releases', hash: '#/view/collector-operator/releases', ready: 'td' },
+  { name: 'dynatrace', hash: '#/view/dynatrace-operator/dynatrace', ready: 'td' },
 ] as const
 
 describe.skipIf(chromiumPath === undefined)('the console of the demo', () => {
@@ -49,7 +47,6 @@ describe.skipIf(chromiumPath === undefined)('the console of the demo', () => {
     })
     link = /console: (\S+)/.exec(story)?.[1] ?? ''
     browser = await openBrowser()
-    if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true })
   }, 240_000)
 
   afterAll(async () => {
@@ -75,10 +72,6 @@ describe.skipIf(chromiumPath === undefined)('the console of the demo', () => {
     await page.waitForSelector(ready)
   }
 
-  const picture = async (page: Page, name: string) => {
-    if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `console-${name}.png`) })
-  }
-
   it('opens by the printed link, and keeps the token out of the address', async () => {
     const { page, problems } = await open('#/resources', '.tbody .tr')
     expect(page.url()).not.toContain('token')
@@ -99,22 +92,21 @@ describe.skipIf(chromiumPath === undefined)('the console of the demo', () => {
     await page.context().close()
   })
 
-  it.each(VIEWS)('shows $name, accessible in light and dark', async ({ name, hash, ready }) => {
-    for (const theme of ['light', 'dark'] as const) {
-      const { page, problems } = await open(hash, ready, undefined, theme)
-      expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(theme)
-      expect(await violations(page)).toEqual([])
-      expect(problems).toEqual([])
-      await picture(page, theme === 'light' ? name : `${name}-dark`)
-      await page.context().close()
+  it.each([
+    { theme: 'light', viewport: { width: 1280, height: 780 } },
+    { theme: 'dark', viewport: { width: 1280, height: 780 } },
+    { theme: 'light', viewport: { width: 420, height: 800 } },
+  ] as const)('shows every view, accessible, $theme and $viewport.width pixels wide', async ({ theme, viewport }) => {
+    const { page, problems } = await open('#/resources', '.tbody .tr', viewport, theme)
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(theme)
+    for (const { name, hash, ready } of VIEWS) {
+      await show(page, hash, ready)
+      expect(await violations(page), name).toEqual([])
+      expect(await isWiderThanScreen(page), name).toBe(false)
+      const suffix = viewport.width < 720 ? '-narrow' : theme === 'dark' ? '-dark' : ''
+      await picture(page, `${name}${suffix}`)
     }
-  })
-
-  it.each(VIEWS)('shows $name on a screen of 420 pixels', async ({ name, hash, ready }) => {
-    const { page } = await open(hash, ready, { width: 420, height: 800 })
-    expect(await isWiderThanScreen(page)).toBe(false)
-    expect(await violations(page)).toEqual([])
-    if (name === 'resource') await picture(page, 'narrow')
+    expect(problems).toEqual([])
     await page.context().close()
   })
 
@@ -126,7 +118,9 @@ describe.skipIf(chromiumPath === undefined)('the console of the demo', () => {
     expect(await detail.innerText()).toContain('WebApp default/shop added')
     await detail.locator('details.write', { hasText: 'Deployment' }).first().locator('summary').click()
     expect(await detail.innerText()).toContain('spec.replicas')
-    await picture(page, 'reconcile')
+    await page.keyboard.press('Escape')
+    await page.evaluate('document.documentElement.dataset.theme = "dark"')
+    await picture(page, 'reconcile-dark')
     await page.context().close()
   })
 

@@ -1,6 +1,7 @@
 /** What a console knows about one operator: fed by the runtime, read by the server. */
 import type { KubeObject, ObjectKey, Resource } from '@reeve/kube'
 import { apiVersionOf, redactText } from '@reeve/kube'
+import type { Occurrence } from '@reeve/runtime'
 import { isPaused, type ReconcileRecord } from '@reeve/runtime/controller'
 import type { DescribedController, ObservedOperator, OperatorObserver } from '@reeve/runtime/operator'
 import type { ControllerSample, OperatorInfo, Reconcile, ResourceRow, StreamMessage } from '../wire.ts'
@@ -8,6 +9,7 @@ import { ConditionHistory } from './condition-history.ts'
 import { type Journal, resourceId } from './journal.ts'
 import { LastReconciles } from './last-reconciles.ts'
 import { conditionsOf, stateOf } from './object-health.ts'
+import { RecordedEvents } from './recorded-events.ts'
 import { writeDescriber } from './write-changes.ts'
 
 /** What the models of all operators share. */
@@ -35,6 +37,7 @@ const FAILURES: ReadonlySet<string> = new Set(['conflict', 'error', 'terminal', 
 export class OperatorModel implements OperatorObserver {
   readonly describeWrite: OperatorObserver['describeWrite']
   readonly history = new ConditionHistory()
+  readonly events = new RecordedEvents()
   readonly #shared: SharedModel
   readonly #last = new LastReconciles()
   readonly #tallies = new Map<string, Tally>()
@@ -80,6 +83,10 @@ export class OperatorModel implements OperatorObserver {
     this.#last.set(id, record)
     this.history.observe(id, conditionsOf(object), record.startedMs + record.durationMs)
     this.#shared.publish({ type: 'resource', row: this.#rowOf(controller, object) })
+  }
+
+  recorded(object: KubeObject, occurrence: Occurrence): void {
+    this.events.record(object, occurrence, Date.now(), this.#shared.secretPatterns)
   }
 
   /** All resources, in no particular order. */

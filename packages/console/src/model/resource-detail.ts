@@ -136,7 +136,9 @@ async function eventsOf(
     return { events: events.toSorted((one, other) => other.lastMs - one.lastMs).slice(0, CONSOLE_LIMITS.events) }
   } catch (error) {
     signal.throwIfAborted()
-    if (isForbidden(error)) return { events: [], eventsProblem: 'the operator may not list events' }
+    // Most operators may only create events; those they created themselves are known.
+    const events = operator.events.of(metadata.uid ?? '')
+    if (isForbidden(error)) return { events, eventsProblem: 'only those of the operator, which may not list others' }
     throw error
   }
 }

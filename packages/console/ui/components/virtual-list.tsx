@@ -45,6 +45,7 @@ export function VirtualList<T>(props: {
   }, [items.length])
   const first = Math.max(0, Math.floor(view.top / rowHeight) - OVERSCAN)
   const last = Math.min(items.length, Math.ceil((view.top + view.height) / rowHeight) + OVERSCAN)
+  const pool = Math.ceil(view.height / rowHeight) + 2 * OVERSCAN + 2
   const template = columns.map(({ width }) => width).join(' ')
   const move = (to: number) => {
     const next = Math.min(Math.max(0, to), items.length - 1)
@@ -99,9 +100,11 @@ export function VirtualList<T>(props: {
           {items.slice(first, last).map((item, offset) => {
             const index = first + offset
             const key = keyOf(item)
+            // Elements are used again for other rows: changing their text is cheaper than making new ones.
+            const slot = index % pool
             return (
               <div
-                key={key}
+                key={slot}
                 role="row"
                 aria-rowindex={index + 2}
                 aria-current={key === selected ? 'true' : undefined}

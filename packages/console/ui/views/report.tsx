@@ -155,7 +155,7 @@ function Divergence(props: { readonly exploration: ReportedExploration; readonly
         <Section title="What happened" note={`${trace.length} entries`}>
           <ol class="trace">
             {trace.map((entry, index) => (
-              <li key={index} class={/fault|crash|kill|inject/i.test(`${entry.kind} ${entry.text}`) ? 'fault' : ''}>
+              <li key={index} class={entry.kind === 'fault' ? 'fault' : ''}>
                 <span class="number muted">{(entry.atMs / 1_000).toFixed(3)}</span>
                 <span class="muted">{entry.instance === 0 ? '' : `op-${entry.instance}`}</span>
                 <span class="kind">{entry.kind}</span>

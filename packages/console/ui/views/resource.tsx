@@ -84,9 +84,8 @@ export function Resource({ store }: { readonly store: Store }) {
             />
             <ReconcileList reconciles={value.reconciles} selected={selected} nowMs={nowMs} />
           </Section>
-          <Section title="Events">
-            {eventsProblem !== undefined && <Notice>{eventsProblem}</Notice>}
-            {eventsProblem === undefined && events.length === 0 && <p class="muted">No events.</p>}
+          <Section title="Events" note={eventsProblem}>
+            {events.length === 0 && <p class="muted">No events.</p>}
             <ul class="events">
               {events.map((event) => (
                 <li key={`${event.reason}${event.lastMs}${event.message}`}>

@@ -3,7 +3,7 @@ import type { Clock, KubeClient } from '@reeve/kube'
 import { Cache, type CacheOptions } from '../cache/cache.ts'
 import { describeFailure } from '../cache/informer-health.ts'
 import type { ControllerEnvironment } from '../controller/controller-options.ts'
-import { ApiEventRecorder } from '../events/event-recorder.ts'
+import { ApiEventRecorder, type EventRecorder } from '../events/event-recorder.ts'
 import { InFlight } from '../lifecycle/in-flight.ts'
 import { interceptClient } from '../lifecycle/intercept-client.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -85,7 +85,15 @@ export function operatorFrame(component: string, options: OperatorFrameOptions):
     if (unhealthy.length > 0) throw new Error(unhealthy.map(describeFailure).join('; '))
   })
   const counted = countingWrites(manager.client, writes)
-  const observed = observer && { describeWrite: observer.describeWrite }
+  const observed = observer && {
+    describeWrite: observer.describeWrite,
+    events: {
+      record: (...event: Parameters<EventRecorder['record']>) => {
+        observer.recorded(...event)
+        events.record(...event)
+      },
+    },
+  }
   return { manager, cache, shared, environment: { cache, client: counted, events, ...shared, ...observed } }
 }
 

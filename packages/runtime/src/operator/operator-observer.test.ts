@@ -1,6 +1,8 @@
+import type { KubeObject } from '@reeve/kube'
 import { expect, test } from 'vitest'
 import type { ObservedWrite } from '../controller/observed-write.ts'
 import type { ReconcileRecord } from '../controller/reconcile-record.ts'
+import type { Occurrence } from '../events/event-series.ts'
 import { FakeCluster } from '../testing/fake-cluster.ts'
 import { Gadgets, gadget, Widgets, widget } from '../testing/fake-objects.ts'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
@@ -15,7 +17,8 @@ const operator = defineOperator({
     {
       for: Widgets,
       owns: [Gadgets],
-      reconcile: async ({ client }) => {
+      reconcile: async ({ client, events, object }) => {
+        if (object !== undefined) events.record(object, { reason: 'Begun', message: 'it begins' })
         await client.create(Gadgets, gadget('a'))
         await client.patch(Gadgets, key, { type: 'merge', patch: { metadata: { labels: { colour: 'red' } } } })
         await client.delete(Gadgets, key)
@@ -45,6 +48,7 @@ async function run(observer?: OperatorObserver): Promise<readonly ReconcileRecor
 
 function observerWith(describeWrite: OperatorObserver['describeWrite']) {
   const runs: string[] = []
+  const events: string[] = []
   const server = {
     name: 'console',
     needsLeadership: false,
@@ -62,8 +66,9 @@ function observerWith(describeWrite: OperatorObserver['describeWrite']) {
       return [server]
     },
     reconciled: (record: ReconcileRecord) => void records.push(record),
+    recorded: (object: KubeObject, { reason }: Occurrence) => void events.push(`${object.metadata.name} ${reason}`),
     describeWrite,
-    seen: { created, records, runs },
+    seen: { created, records, runs, events },
   }
 }
 
@@ -79,6 +84,7 @@ test('an observer sees the operator, its reconciles, and both states of every wr
   ])
   expect(observer.seen.records).toEqual(records)
   expect(observer.seen.runs).toEqual(['started', 'stopped'])
+  expect(observer.seen.events).toEqual(['a Begun'])
   expect(writes.map(({ verb }) => verb)).toEqual(['create', 'patch', 'delete'])
   expect(writes.map(({ before }) => before?.metadata.labels?.colour)).toEqual([undefined, undefined, 'red'])
   expect(writes.map(({ before, after }) => [before?.metadata.name, after?.metadata.name])).toEqual([

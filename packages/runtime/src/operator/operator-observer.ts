@@ -1,9 +1,10 @@
 /** The seam through which a console observes an operator. Without an observer nothing is compared or kept. */
-import type { CustomResourceDefinition, KubeClient } from '@reeve/kube'
+import type { CustomResourceDefinition, KubeClient, KubeObject } from '@reeve/kube'
 import type { Cache } from '../cache/cache.ts'
 import type { Controller } from '../controller/controller.ts'
 import type { DescribeWrite } from '../controller/observed-write.ts'
 import type { ReconcileRecord } from '../controller/reconcile-record.ts'
+import type { Occurrence } from '../events/event-series.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import type { Manager } from '../manager/manager.ts'
 import type { DescribedController } from './controller-settings.ts'
@@ -30,5 +31,7 @@ export interface OperatorObserver {
   created(operator: ObservedOperator): readonly Runnable[]
   /** Called with every reconcile after its end. */
   reconciled(record: ReconcileRecord): void
+  /** Called with every event that the operator records about an object. */
+  recorded(object: KubeObject, occurrence: Occurrence): void
   readonly describeWrite: DescribeWrite
 }

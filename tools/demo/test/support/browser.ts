@@ -1,8 +1,9 @@
 /** The Chromium of this machine, driven by playwright-core. Nothing is installed: without it the tests are skipped. */
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 // Scripts for the page are texts: here there is no document, and the compiler knows of none.
 import { type Browser, chromium, type Page } from 'playwright-core'
 
@@ -29,6 +30,12 @@ export const chromiumPath: string | undefined =
     .split(delimiter)
     .flatMap((folder) => NAMES.map((name) => join(folder, name)))
     .find((path) => existsSync(path))
+
+/** Where pictures of the documentation go: written with `REEVE_PICTURES=true npm run test:browser`. */
+const PICTURES =
+  process.env.REEVE_PICTURES === 'true'
+    ? fileURLToPath(new URL('../../../../docs/images/', import.meta.url))
+    : undefined
 
 /** Why tests are skipped. */
 export const WITHOUT_CHROMIUM =
@@ -78,6 +85,28 @@ export async function violations(page: Page): Promise<readonly string[]> {
   return found.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')} ${failureSummary ?? ''}`),
   )
+}
+
+/** The pictures of the documentation: the most telling ones, and small. */
+const WANTED = [
+  'resources',
+  'resource',
+  'resource-narrow',
+  'reconcile-dark',
+  'health',
+  'plan',
+  'releases',
+  'dynatrace',
+  'report',
+]
+
+/** Writes a picture of what is in view, if pictures are wanted. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (PICTURES === undefined || !WANTED.includes(name)) return
+  const session = await page.context().newCDPSession(page)
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 82 })
+  await mkdir(PICTURES, { recursive: true })
+  await writeFile(join(PICTURES, `console-${name}.webp`), Buffer.from(data, 'base64'))
 }
 
 /** Whether the page can be read without scrolling sideways. */
