@@ -33,7 +33,7 @@ describe.skipIf(missing)(`a driver killed before each of its changes${missing ? 
   it.each([
     ['an application', APP, 2],
     ['a host agent', HOST, 1],
-  ])('can publish the volume of %s when the pod is still there', async (_, volume, mounts) => {
+  ])('can publish the volume of %s when the pod is still there', { timeout: 900_000 }, async (_, volume, mounts) => {
     await using node = await csiNode()
     const module = await node.installModule('1.2.3.4-5', 'dk')
     const steps = await eachStep(async (step) => {
@@ -56,7 +56,7 @@ describe.skipIf(missing)(`a driver killed before each of its changes${missing ? 
   it.each([
     ['an application', APP],
     ['a host agent', HOST],
-  ])('leaves nothing of the volume of %s when the pod is gone', async (_, volume) => {
+  ])('leaves nothing of the volume of %s when the pod is gone', { timeout: 900_000 }, async (_, volume) => {
     await using node = await csiNode()
     await node.installModule('1.2.3.4-5', 'dk')
     const steps = await eachStep(async (step) => {

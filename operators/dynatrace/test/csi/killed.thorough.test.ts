@@ -26,7 +26,7 @@ async function leftovers(node: CsiNode) {
 }
 
 describe.skipIf(missingRights())('a driver killed while it works on volumes', () => {
-  it(`leaves no stray mount or directory, at ${MOMENTS} moments`, async () => {
+  it(`leaves no stray mount or directory, at ${MOMENTS} moments`, { timeout: 900_000 }, async () => {
     await using node = await csiNode()
     await node.installModule('1.2.3.4-5', 'dk')
     for (let moment = 0; moment < MOMENTS; moment++) {

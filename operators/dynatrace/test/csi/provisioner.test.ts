@@ -132,6 +132,7 @@ describe('an agent from the tenant', () => {
   it('is reported with the available versions when the tenant does not have it, and leaves nothing', async () => {
     stage.simulator.clearCalls()
     await stage.dynakube('unknown', { spec: CLOUD_NATIVE, codeModules: { version: '9.9.9.20990101-000000' } })
+    await writeFile(join(stage.paths.codeModules, 'download-that-could-not-be-deleted'), '')
     await expect(stage.reconcile('unknown')).rejects.toMatchObject({ status: 404 })
     expect(operations()).toEqual(['agent-download', 'agent-versions'])
     expect((await namesIn('codemodules'))?.filter((name) => /download|9\.9/.test(name))).toEqual([])
@@ -238,10 +239,24 @@ describe('an agent by a Job', () => {
     expect(operations()).toEqual([])
   })
 
-  it('is an error while the Job has failed, and a new Job once Kubernetes has deleted it', async () => {
+  it.each([
+    ['a pod has failed', () => ({ failed: 1 })],
+    [
+      'its deadline has passed before a pod started',
+      () => ({
+        startTime: '2026-01-01T00:00:00Z',
+        conditions: ['FailureTarget', 'Failed'].map((type) => ({
+          type,
+          status: 'True',
+          lastTransitionTime: new Date(stage.now()).toISOString(),
+        })),
+      }),
+    ],
+  ])('is an error when %s, and a new Job once Kubernetes has deleted it', async (_, statusNow) => {
+    const status = statusNow()
     const { metadata } = (await job()) ?? {}
     const key = { namespace: NAMESPACE, name: metadata?.name ?? '' }
-    await stage.client.patch(Jobs, key, { type: 'merge', patch: { status: { failed: 1 } } }, { subresource: 'status' })
+    await stage.client.patch(Jobs, key, { type: 'merge', patch: { status } }, { subresource: 'status' })
     await expect(stage.reconcile('node')).rejects.toThrow(`the Job ${NAMESPACE}/${key.name} failed`)
     await stage.client.delete(Jobs, key)
     expect(await stage.reconcile('node')).toEqual({ requeueAfterMs: 30_000 })

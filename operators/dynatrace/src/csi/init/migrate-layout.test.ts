@@ -25,6 +25,7 @@ describe('volumes of an earlier release', () => {
       overlay(join(paths.appMounts, 'vol-2/mapped')),
       overlay(join(paths.root, 'tenant/run/vol-3/mapped'), 'tmpfs'),
       overlay('/elsewhere/vol-4/mapped'),
+      overlay(join(paths.root, 'mounted-by-hand')),
     ]
     await migrateAppMounts(mounts, context())
     await migrateAppMounts(mounts, context())

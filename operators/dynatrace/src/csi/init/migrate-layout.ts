@@ -34,6 +34,8 @@ export async function migrateAppMounts(mounts: readonly Mount[], { paths, logger
       type === 'overlay' && isBelow(mountPoint, paths.root) && !isBelow(mountPoint, paths.appMounts),
   )
   for (const { mountPoint } of old) {
+    // Not a volume, but something that an administrator mounted: what a link leads to is deleted with its volume.
+    if (basename(mountPoint) !== 'mapped') continue
     const volume = dirname(mountPoint)
     const { root } = paths.appVolume(basename(volume))
     if (await exists(root)) continue

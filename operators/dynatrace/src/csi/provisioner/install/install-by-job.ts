@@ -55,7 +55,10 @@ async function linkOrDiscard(folder: string, { paths }: InstallContext): Promise
   }
 }
 
-const hasFailed = ({ status }: Stored<Job>): boolean => (status?.failed ?? 0) > 0
+/** A Job that was stopped by its deadline may have no failed pod: none of them had started. */
+const hasFailed = ({ status }: Stored<Job>): boolean =>
+  (status?.failed ?? 0) > 0 ||
+  (status?.conditions ?? []).some(({ type, status: isTrue }) => type === 'Failed' && isTrue === 'True')
 
 async function deleteJob({ metadata }: Stored<Job>, { client, signal }: InstallContext): Promise<void> {
   const { namespace = '', name, uid } = metadata

@@ -1,4 +1,4 @@
-/** Deletes what a killed process left in the middle of an installation. */
+/** Deletes what was left in the middle of an installation. */
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DataPaths } from '../../data-paths.ts'
@@ -6,7 +6,8 @@ import { isMissing } from '../../server/file-errors.ts'
 import { DOWNLOAD_PREFIX } from './install-zip.ts'
 
 /**
- * Deletes unfinished downloads and the scratch directory. Call it before the first installation.
+ * Deletes unfinished downloads and the scratch directory. Call it at the start and before an installation: there is one at a
+ * time.
  *
  * *Errors*: those of the file system.
  */
