@@ -6,8 +6,9 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
-const everywhere = ['packages', 'operators', 'tools', 'bench']
-const ignored = ['**/node_modules/**', '**/dist/**']
+const everywhere = ['packages', 'operators', 'tools', 'bench', 'examples']
+// The template of new projects has tests for its own runner.
+const ignored = ['**/node_modules/**', '**/dist/**', 'packages/cli/template/**']
 // Vitest keeps one core for itself, which on two of them is half of the machine; and many suites mostly wait.
 const maxWorkers = availableParallelism() + 1
 // No module keeps state of its own, so the files of a worker share what they load: that was most of the time they took.

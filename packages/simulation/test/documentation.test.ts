@@ -37,7 +37,7 @@ describe('docs/exploration.md', () => {
 describe('reeve explore', () => {
   const module = join(root, 'packages/simulation/test/support/too-early.ts')
   const reeveExplore = (...args: readonly string[]) =>
-    run(process.execPath, [reeve, 'explore', '--threads', '1', ...args], { cwd: root }).then(
+    run(process.execPath, [reeve, '--threads', '1', ...args], { cwd: root }).then(
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       (error: { code: number; stdout: string; stderr: string }) => error,
     )

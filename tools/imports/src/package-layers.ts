@@ -20,7 +20,8 @@ const LAYERS: Layers = {
   'packages/helm': ['http', 'kube', 'oci'],
   'packages/crd': CLUSTER,
   'packages/runtime': CLUSTER,
-  'packages/cli': ['console', 'crd', 'plan', 'runtime', ...CLUSTER],
+  // The command `reeve` runs clusters and explorations; the library of operators does not load them.
+  'packages/cli': ['console', 'crd', 'embedded-cluster', 'plan', 'runtime', 'simulation', ...CLUSTER],
   'packages/console': ['plan', 'runtime', ...CLUSTER],
   // A plan is rehearsed on an embedded cluster.
   'packages/plan': ['embedded-cluster', 'runtime', ...CLUSTER],

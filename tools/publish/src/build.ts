@@ -23,7 +23,7 @@ export async function buildPackages(options: { readonly repository?: string } = 
     const output = join(one.folder, OUTPUT)
     await rm(output, { recursive: true, force: true })
     await mkdir(output)
-    await compile(one, packages.slice(0, index))
+    if (one.manifest.exports !== undefined) await compile(one, packages.slice(0, index))
     await buildFiles(one, output)
     await copyFiles(one, output)
     const manifest = publishedManifest(one.manifest, { ...options, directory: relative(REPOSITORY, one.folder) })

@@ -19,11 +19,17 @@ export async function packageProblems({ name, folder, archive }: PackedPackage):
   const tarball = new Uint8Array(bytes).buffer
   const { messages } = await publint({ pack: { tarball }, strict: true })
   const manifest = JSON.parse(await readFile(`${folder}/package.json`, 'utf8'))
-  const types = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)))
   return [
     ...messages.map((message) => `${name}: publint: ${formatMessage(message, manifest) ?? message.code}`),
-    ...(types.types === false ? [`${name}: has no types`] : types.problems.filter(isRelevant).map(typeProblem(name))),
+    // A package of commands has none.
+    ...(manifest.exports['.'] === undefined ? [] : await typeProblems(name, new Uint8Array(tarball))),
   ]
+}
+
+async function typeProblems(name: string, tarball: Uint8Array): Promise<readonly string[]> {
+  const { types, ...result } = await checkPackage(createPackageFromTarballData(tarball))
+  if (types === false || !('problems' in result)) return [`${name}: has no types`]
+  return result.problems.filter(isRelevant).map(typeProblem(name))
 }
 
 function isRelevant(problem: Problem): boolean {

@@ -24,6 +24,7 @@ import type {
   Reportable,
   ResolveContext,
 } from './component.ts'
+import { Disposables } from './disposables.ts'
 import { Reporter } from './reporter.ts'
 import { Fallback, Waiting, waiting } from './waiting.ts'
 
@@ -61,7 +62,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
   readonly #outcomes = new Map<AnyComponent<Primary, Dependencies>, AnyOutcome<Primary>>()
   readonly #desired: DesiredObject[] = []
   readonly #changes: Change[] = []
-  readonly #disposables = new AsyncDisposableStack()
+  readonly #disposables = new Disposables()
   /** One for all components: a read of the owner is enough for the whole reconcile. */
   #ownerCheck: OwnerCheck | undefined
   #isPruned = false

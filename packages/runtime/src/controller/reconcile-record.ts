@@ -27,6 +27,8 @@ export interface WriteRecord {
 /** How long a named part of a reconcile took. A stage that runs several times is summed up. */
 export interface StageRecord {
   readonly name: string
+  /** Of its first run, in milliseconds since the epoch. */
+  readonly startedMs: number
   readonly durationMs: number
 }
 

@@ -35,7 +35,7 @@ export class ReconcileRun {
   readonly #options: ReconcileRunOptions
   readonly #cut = new AbortController()
   readonly #abandoned = new AbortController()
-  readonly #stages = new Map<string, number>()
+  readonly #stages = new Map<string, Omit<StageRecord, 'name'>>()
   readonly #writes: WriteRecord[] = []
   #omittedWrites = 0
   #graceTimer: Timer | undefined
@@ -64,7 +64,7 @@ export class ReconcileRun {
   }
 
   get stages(): readonly StageRecord[] {
-    return [...this.#stages].map(([name, durationMs]) => ({ name, durationMs }))
+    return [...this.#stages].map(([name, times]) => ({ name, ...times }))
   }
 
   get writes(): readonly WriteRecord[] {
@@ -99,7 +99,8 @@ export class ReconcileRun {
     const end = () => {
       const known = this.#stages.get(name)
       if (known === undefined && this.#stages.size >= MAX_STAGES) return
-      this.#stages.set(name, (known ?? 0) + clock.now() - startedMs)
+      const durationMs = (known?.durationMs ?? 0) + clock.now() - startedMs
+      this.#stages.set(name, { startedMs: known?.startedMs ?? startedMs, durationMs })
     }
     let isPending = false
     try {

@@ -12,7 +12,7 @@ export interface DesiredObject<T extends KubeObject = KubeObject> {
    * Whether the live object is far enough for the next wave to start.
    * @default always
    */
-  readonly isReady?: (live: T) => boolean
+  isReady?(live: T): boolean
   /**
    * What to do when the server rejects a change of an immutable field: `recreate` deletes the object and creates it
    * again, `fail` reports the rejection.

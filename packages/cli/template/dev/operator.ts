@@ -1,0 +1,47 @@
+/** The operator as `npm start` runs it: installs its CRD and a sample first. */
+import { readFile } from 'node:fs/promises'
+import { CustomResourceDefinitions, connect, isApiError, sleep } from '@reeve/kube'
+import { createLogger } from '@reeve/runtime/logging'
+import { runUntilSignal } from '@reeve/runtime/manager'
+import { parse } from 'yaml'
+import { operator } from '../src/operator.ts'
+import { SprocketResource } from '../src/sprocket.ts'
+// webhooks:begin
+import { registerWebhooks, webhook } from './webhooks.ts'
+
+// webhooks:end
+
+const client = await connect({ fieldManager: operator.name })
+const logger = await createLogger({ pretty: true })
+for (const crd of operator.crds()) await client.apply(CustomResourceDefinitions, crd, { force: true })
+const created = operator.create({
+  client,
+  logger,
+  // webhooks:begin
+  webhook,
+  // webhooks:end
+})
+process.exitCode = await runUntilSignal(
+  async (signal) => {
+    await Promise.all([created.manager.run(signal), applySample(signal)])
+  },
+  { logger },
+)
+await client.close()
+
+async function applySample(signal: AbortSignal): Promise<void> {
+  // webhooks:begin
+  await registerWebhooks(client, created, signal)
+  // webhooks:end
+  const sample = parse(await readFile(new URL('../samples/sprocket.yaml', import.meta.url), 'utf8'))
+  while (!signal.aborted) {
+    try {
+      await client.apply(SprocketResource, sample, { force: true, signal })
+      return
+    } catch (error) {
+      // The API server cannot call the webhooks yet.
+      if (!isApiError(error) || error.status < 500) throw error
+      await sleep(200, { signal })
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/** Webhooks outside a cluster: the API server calls them on this machine. */
+import { type KubeClient, ValidatingWebhookConfigurations } from '@reeve/kube'
+import type { CreatedOperator, WebhookOptions } from '@reeve/runtime/operator'
+import { operator } from '../src/operator.ts'
+
+const { name } = operator
+
+/** A port that is free, and a certificate that the operator issues itself. */
+export const webhook: WebhookOptions = {
+  address: { host: '127.0.0.1', port: 0 },
+  certificate: { secret: { namespace: 'default', name: `${name}-certificate` }, hosts: ['127.0.0.1'] },
+  inject: { validating: [name] },
+}
+
+/** Tells the API server where the webhooks are. */
+export async function registerWebhooks(
+  client: KubeClient,
+  { webhooks }: Pick<CreatedOperator<never>, 'webhooks'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const address = await webhooks?.server.address()
+  const location = { url: `https://127.0.0.1:${address?.port}` }
+  const { validating } = operator.webhookConfigurations({ location })
+  if (validating) await client.apply(ValidatingWebhookConfigurations, validating, { force: true, signal })
+  await webhooks?.certificates?.check(signal)
+}

@@ -1,0 +1,2 @@
+/** @module Traces of reconciles, for OpenTelemetry. */
+export * from './trace-reconciles.ts'
