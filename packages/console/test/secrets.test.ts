@@ -1,6 +1,7 @@
 /** Values of Secrets and credentials never leave the operator, whichever address of the console is read. */
 import { Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { respond } from '../src/server/routes.ts'
 import { openTestConsole } from './support/console-client.ts'
 import { PLANTED, setVaultStage, type VaultStage, Vaults } from './support/vault-stage.ts'
 
@@ -87,6 +88,18 @@ describe('the console', () => {
       ['Secret', ['data.password']],
       ['Vault', ['spec.text']],
     ])
+  })
+
+  it('makes one plan at a time', async () => {
+    const request = {
+      method: 'POST',
+      url: new URL('http://console/api/plan'),
+      body: { operator: 'vault-operator', kind: 'Vault', namespace: 'default', name: 'web' },
+      signal: AbortSignal.timeout(50_000),
+    }
+    const both = await Promise.all([respond(stage.model, request), respond(stage.model, request)])
+    expect(both.map((response) => response?.status)).toEqual([200, 429])
+    expect((await respond(stage.model, request))?.status).toBe(200)
   })
 
   it('sends no secret in the stream', async () => {

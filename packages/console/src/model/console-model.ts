@@ -28,6 +28,8 @@ const NANOSECONDS_PER_MS = 1_000_000
 export class ConsoleModel {
   readonly journal = new Journal()
   readonly requests = new RequestCounts()
+  /** Whether a plan is being made. */
+  isPlanning = false
   readonly #clock: Clock
   readonly #secretPatterns: readonly RegExp[]
   readonly #operators: OperatorModel[] = []

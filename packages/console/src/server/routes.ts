@@ -67,10 +67,17 @@ async function plan(model: ConsoleModel, { body, signal }: ApiRequest): Promise<
   if (address === undefined || !isRecord(body)) return problem(400, 'operator, kind and name are required')
   const { manifest } = body
   if (manifest !== undefined && typeof manifest !== 'string') return problem(400, 'manifest: must be a text')
-  // A plan needs an embedded cluster, which is not loaded before somebody asks for one.
-  const { planResource } = await import('../model/plan-resource.ts')
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(CONSOLE_LIMITS.planTimeoutMs)])
-  return json(await planResource(model, { ...address, ...(manifest !== undefined && { manifest }) }, deadline))
+  // Each takes memory and time of the operator.
+  if (model.isPlanning) return problem(429, 'another plan is being made: try again when it is ready')
+  model.isPlanning = true
+  try {
+    // A plan needs an embedded cluster, which is not loaded before somebody asks for one.
+    const { planResource } = await import('../model/plan-resource.ts')
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(CONSOLE_LIMITS.planTimeoutMs)])
+    return json(await planResource(model, { ...address, ...(manifest !== undefined && { manifest }) }, deadline))
+  } finally {
+    model.isPlanning = false
+  }
 }
 
 async function view(model: ConsoleModel, params: URLSearchParams, signal: AbortSignal): Promise<WholeResponse> {
