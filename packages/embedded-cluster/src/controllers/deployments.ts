@@ -148,7 +148,7 @@ class DeploymentReconciler {
   }
 
   /** Records the revision on the Deployment, where `kubectl rollout history` reads it. */
-  async #recordRevision(deployment: Deployment, revision: number): Promise<void> {
+  async #recordRevision(deployment: Deployment, revision: bigint): Promise<void> {
     if (revisionOf(deployment) === revision) return
     const live = this.deployments.get(namespaceOf(deployment), deployment.metadata.name)
     if (live === undefined) return

@@ -2,7 +2,7 @@
 import { timestamp } from '../clock.ts'
 import type { JsonObject } from '../json.ts'
 import { claim } from './claims.ts'
-import { withCondition, withoutCondition } from './conditions.ts'
+import { isTrue, withCondition, withoutCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller } from './controller.ts'
 import { type ClusterObject, controllerOf, isTerminating, keyOf, namespaceOf, splitKey } from './kinds/meta.ts'
@@ -113,14 +113,18 @@ function createReplicaController<T extends Stored>(
 
   function statusOf(set: ReplicaSet, counts: ReplicaSetStatus, outcome: BatchOutcome): ReplicaSetStatus {
     const message = failureMessage(outcome.error)
+    // Messages contain the generated name of the pod. Replacing one by the next would be a change, and cause a retry.
+    const hasFailed = isTrue(set.status?.conditions, 'ReplicaFailure')
     const conditions =
-      message === undefined
-        ? withoutCondition(set.status?.conditions, 'ReplicaFailure')
-        : withCondition(
-            set.status?.conditions,
-            { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message },
-            timestamp(clock.now()),
-          )
+      message !== undefined && hasFailed
+        ? (set.status?.conditions ?? [])
+        : message === undefined
+          ? withoutCondition(set.status?.conditions, 'ReplicaFailure')
+          : withCondition(
+              set.status?.conditions,
+              { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message },
+              timestamp(clock.now()),
+            )
     return {
       ...counts,
       ...(set.metadata.generation === undefined ? {} : { observedGeneration: set.metadata.generation }),

@@ -9,6 +9,8 @@ import type { ControllerRevision } from './kinds/workloads.ts'
 import { jsonEquals, ResourceClient } from './resource-client.ts'
 
 const HASH = 'controller.kubernetes.io/hash'
+/** Besides it, revisions of DaemonSets have the label of their pods. */
+const DAEMON_HASH = 'controller-revision-hash'
 
 /** More collisions of one hash than this are not plausible. */
 const MOST_COLLISIONS = 20
@@ -83,7 +85,11 @@ export class RevisionHistory {
           metadata: {
             name: `${owner.metadata.name}-${hash}`,
             namespace: namespaceOf(owner),
-            labels: { ...owner.spec.template.metadata?.labels, [HASH]: hash },
+            labels: {
+              ...owner.spec.template.metadata?.labels,
+              [HASH]: hash,
+              ...(owner.kind === 'DaemonSet' ? { [DAEMON_HASH]: hash } : {}),
+            },
             ownerReferences: [controllerReference(owner)],
           },
           // `kubectl rollout undo` sends the data as a strategic merge patch.

@@ -99,6 +99,8 @@ function fieldValue(object: JsonObject, field: string): string {
   const path = storedPaths[field] ?? field.replace(/^regarding\./, 'involvedObject.')
   let value: JsonValue | undefined = object
   for (const segment of path.split('.')) value = isJsonObject(value) ? value[segment] : undefined
+  // Events of the newer API have no source.
+  if (field === 'source' && (value ?? '') === '') value = object.reportingComponent
   // A list is selectable by name only: it never equals a value.
   if (value === undefined || value === null || Array.isArray(value)) return defaultValue(field)
   return String(value)

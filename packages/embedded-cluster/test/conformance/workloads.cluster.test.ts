@@ -115,6 +115,31 @@ describe.concurrent('a Deployment', () => {
     }
   })
 
+  it('continues after the revision of an adopted ReplicaSet, however large it is', async () => {
+    const name = unique('web')
+    const labels = { app: name }
+    await api.create(apps('replicasets'), {
+      metadata: {
+        name: `${name}-old`,
+        labels,
+        annotations: { 'deployment.kubernetes.io/revision': '3546343826724305832' },
+      },
+      spec: { replicas: 0, selector: { matchLabels: labels }, template: podTemplate(name) },
+    })
+    const image = 'registry.example.com/app:new'
+    const template = podTemplate(name, { spec: { containers: [{ name: 'main', image }] } })
+    await api.create(deployments(api.namespace), deployment(name, { template }))
+    const numbered = await settled(
+      api,
+      'it has a revision',
+      `${deployments(api.namespace)}/${name}`,
+      ({ metadata }) => {
+        return metadata.annotations?.['deployment.kubernetes.io/revision'] !== undefined
+      },
+    )
+    expect(numbered.metadata.annotations['deployment.kubernetes.io/revision']).toBe('3546343826724305833')
+  })
+
   it('reports that it is available and complete', async () => {
     const name = unique('web')
     await api.create(deployments(api.namespace), deployment(name, { replicas: 1 }))

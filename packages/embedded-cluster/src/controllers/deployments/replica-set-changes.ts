@@ -7,6 +7,7 @@ import { jsonEquals, type ResourceClient } from '../resource-client.ts'
 import {
   copiedAnnotations,
   hasTemplate,
+  nextRevision,
   REVISION,
   revisionAnnotations,
   revisionOf,
@@ -60,7 +61,7 @@ export class ReplicaSetChanges {
   /** Updates revision, sizes and minReadySeconds of the new ReplicaSet. */
   async refreshNew({ deployment, newSet, oldSets }: Rollout): Promise<ReplicaSet | undefined> {
     if (newSet === undefined) return undefined
-    const revision = 1 + Math.max(0, ...oldSets.map(revisionOf))
+    const revision = nextRevision(oldSets)
     const annotations = {
       ...newSet.metadata.annotations,
       ...copiedAnnotations(deployment),
@@ -102,7 +103,7 @@ export class ReplicaSetChanges {
       const { replicas = 0, observedGeneration = 0 } = set.status ?? {}
       return replicasOf(set) === 0 && replicas === 0 && observedGeneration >= generation && !isTerminating(set)
     })
-    idle.sort((a, b) => revisionOf(a) - revisionOf(b))
+    idle.sort((a, b) => (revisionOf(a) < revisionOf(b) ? -1 : 1))
     for (const set of idle.slice(0, Math.max(0, idle.length - limit))) await this.#sets.delete(set)
   }
 
@@ -111,7 +112,7 @@ export class ReplicaSetChanges {
     const { template, selector, minReadySeconds } = deployment.spec
     const hash = templateHash(deployment)
     const labels = { ...template.metadata?.labels, [TEMPLATE_HASH]: hash }
-    const revision = 1 + Math.max(0, ...oldSets.map(revisionOf))
+    const revision = nextRevision(oldSets)
     return {
       apiVersion: 'apps/v1',
       kind: 'ReplicaSet',

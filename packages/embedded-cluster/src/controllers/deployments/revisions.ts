@@ -23,9 +23,15 @@ const NOT_COPIED = new Set([
   'deprecated.deployment.rollback.to',
 ])
 
-/** The revision of a Deployment or ReplicaSet; 0 if it has none. */
-export function revisionOf(object: ClusterObject): number {
-  return numberIn(object, REVISION) ?? 0
+/** The revision of a Deployment or ReplicaSet, a 64-bit integer; 0 if it has none. */
+export function revisionOf(object: ClusterObject): bigint {
+  const text = object.metadata.annotations?.[REVISION] ?? ''
+  return /^\d{1,19}$/.test(text) ? BigInt(text) : 0n
+}
+
+/** The revision after those of all given sets. */
+export function nextRevision(sets: readonly ReplicaSet[]): bigint {
+  return sets.map(revisionOf).reduce((newest, revision) => (revision > newest ? revision : newest), 0n) + 1n
 }
 
 /** The replicas of the Deployment when this set was last scaled. */
@@ -50,7 +56,7 @@ export function copiedAnnotations(deployment: Deployment): Labels {
 }
 
 /** The annotations of a set that becomes revision `revision`; earlier revisions are kept in the history. */
-export function revisionAnnotations(set: ReplicaSet, revision: number): Labels {
+export function revisionAnnotations(set: ReplicaSet, revision: bigint): Labels {
   const before = set.metadata.annotations?.[REVISION]
   if (before === undefined) return { [REVISION]: `${revision}` }
   const history = set.metadata.annotations?.[REVISION_HISTORY]

@@ -43,6 +43,8 @@ export interface ResourceRequirements {
 export interface Container {
   readonly name: string
   readonly image?: string
+  readonly command?: readonly string[]
+  readonly args?: readonly string[]
   readonly ports?: readonly ContainerPort[]
   readonly env?: readonly EnvironmentVariable[]
   readonly envFrom?: readonly { readonly configMapRef?: KeyReference; readonly secretRef?: KeyReference }[]

@@ -18,6 +18,7 @@
 import type { Labels } from '../kinds/meta.ts'
 import type { Container, Pod, PodSpec } from '../kinds/pods.ts'
 import { parseDuration } from '../time.ts'
+import { type CommandEnd, simpleCommandEnd } from './simple-command.ts'
 
 const PREFIX = 'simulator.reeve.dev/'
 
@@ -88,9 +89,10 @@ export function podBehaviour(pod: Pod, settings: KubeletSettings): PodBehaviour 
     isEvicted: fail === 'Evicted',
     planOf(container, role) {
       const failure = container.name === concerned ? fail : undefined
+      const end = knownEnd(container, role, pod.spec)
       const plan = {
-        exit: exitOf(annotations, container.name === concerned, failure),
-        runForMs: runFor(annotations, role, pod.spec, settings),
+        exit: exitOf(annotations, container.name === concerned, failure, end?.exitCode ?? 0),
+        runForMs: runFor(annotations, role, pod.spec, settings, end?.runForMs),
         ...readinessOf(container, annotations, settings),
       }
       const { image = '' } = container
@@ -108,21 +110,38 @@ function isCrash(failure: string | undefined): boolean {
   return failure === 'CrashLoopBackOff' || failure === 'OOMKilled'
 }
 
-function exitOf(annotations: Labels, isConcerned: boolean, failure: string | undefined): ContainerPlan['exit'] {
+/** Commands count in pods that end; a server that restarts always is simulated as running. */
+function knownEnd(container: Container, role: ContainerRole, spec: PodSpec): CommandEnd | undefined {
+  const isServer = (spec.restartPolicy ?? 'Always') === 'Always'
+  return role === 'main' && !isServer ? simpleCommandEnd(container) : undefined
+}
+
+function exitOf(
+  annotations: Labels,
+  isConcerned: boolean,
+  failure: string | undefined,
+  usual: number,
+): ContainerPlan['exit'] {
   if (failure === 'OOMKilled') return () => ({ code: 137, reason: 'OOMKilled' })
   const listed = isConcerned ? annotations[`${PREFIX}exit-code`] : undefined
   const codes = (listed ?? '').split(',').map((code) => Number.parseInt(code, 10))
   return (restartCount) => {
     const given = codes[Math.min(restartCount, codes.length - 1)] ?? Number.NaN
-    const code = Number.isNaN(given) ? (isCrash(failure) ? 1 : 0) : given
+    const code = Number.isNaN(given) ? (isCrash(failure) ? 1 : usual) : given
     return { code, reason: code === 0 ? 'Completed' : 'Error' }
   }
 }
 
-function runFor(annotations: Labels, role: ContainerRole, spec: PodSpec, settings: KubeletSettings): number {
+function runFor(
+  annotations: Labels,
+  role: ContainerRole,
+  spec: PodSpec,
+  settings: KubeletSettings,
+  known: number | undefined,
+): number {
   if (role === 'sidecar' || role === 'ephemeral') return Number.POSITIVE_INFINITY
   const endsByItself = role === 'init' || (spec.restartPolicy ?? 'Always') !== 'Always'
-  const usual = endsByItself ? settings.podRunDurationMs : Number.POSITIVE_INFINITY
+  const usual = endsByItself ? known || settings.podRunDurationMs : Number.POSITIVE_INFINITY
   return role === 'init' ? usual : (durationIn(annotations, 'run-for') ?? usual)
 }
 
