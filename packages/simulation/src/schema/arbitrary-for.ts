@@ -7,6 +7,9 @@ const NUMBER_SPREAD = 6
 const MAX_ITEMS = 3
 const MAX_DEPTH = 8
 
+const CHARACTER = fc.constantFrom(...'abcdefghij0123456789')
+const MAP_KEY = fc.stringMatching(/^[a-z][a-z0-9]{0,4}$/)
+
 /**
  * An arbitrary of values that the schema accepts. Optional fields are sometimes left out, maps have up to three keys,
  * lists with keys have no duplicates. CEL rules are not known here.
@@ -19,9 +22,19 @@ export function arbitraryFor(schema: StructuralSchema): fc.Arbitrary<unknown> {
   return build(schema, 0).filter((value) => validate(schema, value).length === 0)
 }
 
+/** Building costs more than sampling, and the parts of a schema are asked for again and again. By depth. */
+const built = new WeakMap<StructuralSchema, Map<number, fc.Arbitrary<unknown>>>()
+
 function build(schema: StructuralSchema, depth: number): fc.Arbitrary<unknown> {
-  const base = buildPlain(schema, depth)
-  return schema.nullable ? fc.option(base, { nil: null, freq: 4 }) : base
+  const byDepth = built.get(schema) ?? new Map<number, fc.Arbitrary<unknown>>()
+  built.set(schema, byDepth)
+  let arbitrary = byDepth.get(depth)
+  if (arbitrary === undefined) {
+    const base = buildPlain(schema, depth)
+    arbitrary = schema.nullable ? fc.option(base, { nil: null, freq: 4 }) : base
+    byDepth.set(depth, arbitrary)
+  }
+  return arbitrary
 }
 
 function buildPlain(schema: StructuralSchema, depth: number): fc.Arbitrary<unknown> {
@@ -62,7 +75,7 @@ function text({ pattern, format, minLength = 0, maxLength }: StructuralSchema): 
   const fits = (value: string) => value.length >= minLength && value.length <= (maxLength ?? Number.POSITIVE_INFINITY)
   if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern), { size: '-1' }).filter(fits)
   const longest = Math.min(maxLength ?? minLength + 8, minLength + 8)
-  return fc.string({ minLength, maxLength: longest, unit: fc.constantFrom(...'abcdefghij0123456789') })
+  return fc.string({ minLength, maxLength: longest, unit: CHARACTER })
 }
 
 function list(schema: StructuralSchema, depth: number): fc.Arbitrary<readonly unknown[]> {
@@ -86,10 +99,9 @@ function object(schema: StructuralSchema, depth: number): fc.Arbitrary<Record<st
     return fc.record(model, { requiredKeys: required.filter((name) => name in model), noNullPrototype: true })
   }
   if (typeof additionalProperties === 'object') {
-    const key = fc.stringMatching(/^[a-z][a-z0-9]{0,4}$/)
     const maxKeys = Math.min(schema.maxProperties ?? MAX_ITEMS, MAX_ITEMS)
     const minKeys = schema.minProperties ?? 0
-    return fc.dictionary(key, build(additionalProperties, depth + 1), { minKeys, maxKeys, noNullPrototype: true })
+    return fc.dictionary(MAP_KEY, build(additionalProperties, depth + 1), { minKeys, maxKeys, noNullPrototype: true })
   }
   return fc.constant({})
 }
