@@ -156,6 +156,21 @@ describe('a DynaKube that is deleted', () => {
     expect([await names('_dynakubes'), await names('codemodules')]).toEqual([[], []])
   })
 
+  it('loses agent and storage soon after the last pods that use them are gone', async () => {
+    await stage.reconcile('dk')
+    await make('_dynakubes/dk/osagent/files')
+    overlay('appmounts/csi-1/mapped', `codemodules/${USED}`)
+    overlay('_dynakubes/dk/osagent', 'elsewhere')
+    await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'dk' })
+    const { requeueAfterMs = Number.POSITIVE_INFINITY } = (await stage.reconcile('dk')) ?? {}
+    expect(requeueAfterMs).toBeLessThanOrEqual(60_000)
+    expect([await names('_dynakubes'), await names('codemodules')]).toEqual([['dk'], [USED]])
+    stage.mounts.length = 0
+    stage.pass(requeueAfterMs)
+    expect(await stage.reconcile('dk')).toBeUndefined()
+    expect([await names('_dynakubes'), await names('codemodules')]).toEqual([[], []])
+  })
+
   it('leaves the agent to another one with the same version', async () => {
     await stage.dynakube('twin', { spec: CLOUD_NATIVE, codeModules: { version: USED } })
     for (const name of ['dk', 'twin']) await stage.reconcile(name)

@@ -2,9 +2,13 @@
 import { needsAppInjection, supportsReadOnlyHost } from '../../../api/dynakube/one-agent-facts.ts'
 import type { CleanupContext } from './cleanup-context.ts'
 import { removeCodeModules, removeDynaKubeDirectories } from './remove-code-modules.ts'
+import { directoriesIn } from './remove-directory.ts'
 import { removeHostStorage } from './remove-host-storage.ts'
 import { removeJobDirectories } from './remove-job-directories.ts'
 import { removeLegacy } from './remove-legacy.ts'
+
+/** How soon to look again at what pods of a deleted DynaKube still use: the chart may be uninstalled next. */
+const IN_USE_MS = 30_000
 
 /** What came of a clean-up. */
 export interface CleanupOutcome {
@@ -31,6 +35,16 @@ export async function cleanUp(context: CleanupContext): Promise<CleanupOutcome> 
   await removeHostStorage(dynakubes, legacy, { ...context, mounts })
   const deleted = await removeCodeModules(dynakubes, context)
   await removeDynaKubeDirectories(dynakubes, { ...context, mounts })
-  const againInMs = await removeJobDirectories({ ...context, mounts })
-  return { deleted, ...(againInMs !== undefined && { againInMs }) }
+  const waitsMs = [
+    await removeJobDirectories({ ...context, mounts }),
+    // As long as there is a DynaKube, the next regular clean-up finds it.
+    dynakubes.length === 0 && (await hasDirectories(context)) ? IN_USE_MS : undefined,
+  ].filter((waitMs) => waitMs !== undefined)
+  return { deleted, ...(waitsMs.length > 0 && { againInMs: Math.min(...waitsMs) }) }
+}
+
+/** Whether agents, or storage of host agents, are left. */
+async function hasDirectories({ paths }: CleanupContext): Promise<boolean> {
+  const left = await Promise.all([directoriesIn(paths.codeModules), directoriesIn(paths.dynakubes)])
+  return left.flat().length > 0
 }
