@@ -64,7 +64,9 @@ livenessProbe:
   {{- omit .livenessProbe "enabled" | toYaml | nindent 2 }}
 {{- end }}
 volumeMounts:
-  - { name: plugin-dir, mountPath: /csi }
+  # The data directory is in it. Without propagation, what was mounted there when the container started stays mounted in the
+  # container for good, and the directories of these volumes cannot be deleted.
+  - { name: plugin-dir, mountPath: /csi, mountPropagation: HostToContainer }
   {{- if $isAlone }}
   - { name: registration-dir, mountPath: /registration }
   {{- end }}
@@ -110,11 +112,14 @@ livenessProbe:
   httpGet: { path: /livez, port: livez, scheme: HTTP }
   initialDelaySeconds: 5
   periodSeconds: 5
-  timeoutSeconds: 1
+  timeoutSeconds: 5
   failureThreshold: 3
 volumeMounts:
   - { name: data-dir, mountPath: /data, mountPropagation: Bidirectional }
-  - { name: mountpoint-dir, mountPath: {{ include "dynatrace.kubeletPath" $ }}/pods/, readOnly: true }
+  - name: mountpoint-dir
+    mountPath: {{ include "dynatrace.kubeletPath" $ }}/pods/
+    readOnly: true
+    mountPropagation: HostToContainer
 {{- end }}
 {{- end }}
 

@@ -110,7 +110,8 @@ describe.skipIf(helmPath === undefined)('the CSI driver of the chart (skipped wi
     ])
     expect(containers.provisioner?.args).toEqual(['csi-provisioner', '--health-probe-bind-address=:10090'])
     expect(containers.server?.volumeMounts).toEqual([
-      { name: 'plugin-dir', mountPath: '/csi' },
+      // Volumes that are mounted when it starts are unmounted in it, too.
+      { name: 'plugin-dir', mountPath: '/csi', mountPropagation: 'HostToContainer' },
       { name: 'registration-dir', mountPath: '/registration' },
       { name: 'mountpoint-dir', mountPath: '/var/lib/kubelet/pods/', mountPropagation: 'Bidirectional' },
       { name: 'data-dir', mountPath: '/data', mountPropagation: 'Bidirectional' },
@@ -176,7 +177,11 @@ describe.skipIf(helmPath === undefined)('the CSI driver of the chart (skipped wi
       successThreshold: 1,
     })
     expect(containers.provisioner).toMatchObject({
-      livenessProbe: { httpGet: { path: '/livez', port: 'livez', scheme: 'HTTP' }, periodSeconds: 5 },
+      livenessProbe: {
+        httpGet: { path: '/livez', port: 'livez', scheme: 'HTTP' },
+        periodSeconds: 5,
+        timeoutSeconds: 5,
+      },
       startupProbe: {
         exec: { command: ['/usr/local/bin/dynatrace-operator', 'startup-probe'] },
         timeoutSeconds: 10,

@@ -57,6 +57,7 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped with
         httpGet: { path: '/livez', port: 'livez', scheme: 'HTTP' },
         initialDelaySeconds: 15,
         periodSeconds: 10,
+        timeoutSeconds: 5,
       },
       startupProbe: {
         exec: { command: ['/usr/local/bin/dynatrace-operator', 'startup-probe'] },

@@ -87,6 +87,18 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     expect(find(one, 'PodDisruptionBudget', WEBHOOK_NAME)).toBeUndefined()
   })
 
+  it('gives it two minutes to start on a busy node before the kubelet restarts it', async () => {
+    const { startupProbe, livenessProbe, readinessProbe } = webhookOf(await render()).container ?? {}
+    expect(startupProbe).toEqual({
+      httpGet: { path: '/livez', port: 'livez', scheme: 'HTTP' },
+      periodSeconds: 2,
+      timeoutSeconds: 2,
+      failureThreshold: 60,
+    })
+    // They begin after the startup probe has succeeded: a delay would only keep it out of its Service.
+    for (const probe of [livenessProbe, readinessProbe]) expect(probe).not.toHaveProperty('initialDelaySeconds')
+  })
+
   it('runs it without any privilege', async () => {
     const { container, pod } = webhookOf(await render())
     expect(container?.securityContext).toEqual({
