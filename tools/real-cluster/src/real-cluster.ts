@@ -71,6 +71,10 @@ export interface RealCluster extends Connection, AsyncDisposable {
   readonly processes: Readonly<Record<string, number>>
   /** Rejects when a component exits unexpectedly; never settles otherwise. */
   readonly failed: Promise<never>
+  /** Kills the API server, for tests of what works without it. `failed` stays as it is. */
+  stopApiServer(): Promise<void>
+  /** Starts it again at the same address, with the same data; resolves when it is ready. */
+  startApiServer(): Promise<void>
   /** A client certificate for another user. */
   issueClientCertificate(identity: ClientIdentity): Promise<KeyPair>
   /** Ends all processes and removes the folder; resolves when both are done. May be called twice. */
@@ -122,13 +126,14 @@ async function startOnce(binaries: Binaries, options: RealClusterOptions): Promi
     await writeFiles(file, authority, connection, `https://127.0.0.1:${ports.etcdClient}`)
 
     supervisor.start('etcd', binaries.etcd, etcdArguments(file, ports))
-    supervisor.start('kube-apiserver', binaries['kube-apiserver'], [
-      ...apiServerArguments(file, ports),
-      ...(options.apiServerArguments ?? []),
-    ])
+    const startApiServer = async (ready: ReadinessPoll) => {
+      const args = [...apiServerArguments(file, ports), ...(options.apiServerArguments ?? [])]
+      supervisor.start('kube-apiserver', binaries['kube-apiserver'], args)
+      await ready.wait('kube-apiserver', '/readyz')
+    }
     const ready = new ReadinessPoll(connection, supervisor, startTimeoutMs, options.signal)
     try {
-      await ready.wait('kube-apiserver', '/readyz')
+      await startApiServer(ready)
       if (controllers.length > 0) {
         supervisor.start('kube-controller-manager', binaries['kube-controller-manager'], [
           ...controllerManagerArguments(file, controllers),
@@ -152,6 +157,11 @@ async function startOnce(binaries: Binaries, options: RealClusterOptions): Promi
         return supervisor.processes
       },
       failed: supervisor.failed,
+      stopApiServer: () => supervisor.kill('kube-apiserver'),
+      async startApiServer() {
+        const again = new ReadinessPoll(connection, supervisor, startTimeoutMs)
+        await startApiServer(again).finally(() => again.close())
+      },
       issueClientCertificate: (identity) => authority.issueClient(identity),
       stop,
       [Symbol.asyncDispose]: stop,

@@ -21,7 +21,10 @@ if (folder === undefined || logFolder === undefined || process.send === undefine
 const ownFolder = folder
 const components = new Map<string, ChildProcess>()
 
-process.on('message', start)
+process.on('message', (request: SupervisorRequest) => {
+  if (request.type === 'start') start(request)
+  else components.get(request.name)?.kill('SIGKILL')
+})
 process.on('disconnect', () => {
   end().catch((error: unknown) => {
     console.error(error)
@@ -30,7 +33,7 @@ process.on('disconnect', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.disconnect())
 
-function start({ name, command, args }: SupervisorRequest): void {
+function start({ name, command, args }: SupervisorRequest & { readonly type: 'start' }): void {
   const log = openSync(join(logFolder ?? ownFolder, `${name}.log`), 'a')
   const child = spawn(command, args, { stdio: ['ignore', log, log], cwd: ownFolder })
   closeSync(log)

@@ -6,12 +6,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ComponentExitedError } from './errors.ts'
 
-/** Sent to the supervisor process: start a component. */
-export interface SupervisorRequest {
-  readonly name: string
-  readonly command: string
-  readonly args: readonly string[]
-}
+/** Sent to the supervisor process: start or kill a component. */
+export type SupervisorRequest =
+  | { readonly type: 'start'; readonly name: string; readonly command: string; readonly args: readonly string[] }
+  | { readonly type: 'kill'; readonly name: string }
 
 /** Sent by the supervisor process: a component started or exited. */
 export type SupervisorReport =
@@ -32,6 +30,8 @@ export class Supervisor {
   readonly #process: ChildProcess
   readonly #gone: Promise<void>
   readonly #pids = new Map<string, number>()
+  /** Components that are being killed on purpose, with what to call when they have exited. */
+  readonly #killed = new Map<string, () => void>()
   readonly #folder: string
   readonly #logFolder: string
   readonly #fail: (error: Error) => void
@@ -70,8 +70,18 @@ export class Supervisor {
 
   /** Starts a component; its exit is reported through `failed`. */
   start(name: string, command: string, args: readonly string[]): void {
-    const request: SupervisorRequest = { name, command, args }
+    const request: SupervisorRequest = { type: 'start', name, command, args }
     this.#process.send(request)
+  }
+
+  /** Kills a component, so that tests can see what happens without it; resolves when it has exited. */
+  async kill(name: string): Promise<void> {
+    if (!this.#pids.has(name)) throw new Error(`${name} does not run`)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#killed.set(name, resolve)
+    const request: SupervisorRequest = { type: 'kill', name }
+    this.#process.send(request)
+    await promise
   }
 
   /** The end of a component's log. */
@@ -93,7 +103,10 @@ export class Supervisor {
       return
     }
     this.#pids.delete(report.name)
-    if (!this.#isStopping) this.#onUnexpectedExit(report.name, report.how)
+    const exited = this.#killed.get(report.name)
+    this.#killed.delete(report.name)
+    if (exited !== undefined) exited()
+    else if (!this.#isStopping) this.#onUnexpectedExit(report.name, report.how)
   }
 
   #onUnexpectedExit(name: string, how: string): void {

@@ -63,6 +63,16 @@ describe.skipIf(!isAvailable)(`a real control plane${reason}`, () => {
     await anonymous.close()
   })
 
+  it('keeps its data when the API server is killed and started again', async () => {
+    const path = '/api/v1/namespaces/default/configmaps'
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kept' } }
+    await admin.text({ method: 'POST', path, body })
+    await cluster.stopApiServer()
+    await expect(admin.text({ method: 'GET', path: '/readyz' })).rejects.toThrow()
+    await cluster.startApiServer()
+    expect(await admin.text({ method: 'GET', path: `${path}/kept` })).toContain('"kept"')
+  })
+
   it('permits a user exactly what RBAC grants', async () => {
     await admin.text({
       method: 'POST',
