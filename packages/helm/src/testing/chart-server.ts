@@ -43,19 +43,20 @@ export class ChartServer implements AsyncDisposable {
   private constructor(server: Server, certificate: string, login: ServerLogin | undefined) {
     this.#server = server
     // A TCP server that listens has an address of this kind.
-    this.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { address, port } = server.address() as AddressInfo
+    this.host = `${address}:${port}`
     this.certificate = certificate
     this.#login = login
     server.on('request', (request, response) => this.#respond(request, response))
   }
 
-  /** Listens on a free port; without a log-in everyone may read. */
-  static async start(login?: ServerLogin): Promise<ChartServer> {
+  /** Listens on a free port of an address; without a log-in everyone may read. */
+  static async start(login?: ServerLogin, address = '127.0.0.1'): Promise<ChartServer> {
     // Loaded only now: users of records or archives do not load certificates.
     const { ownCertificate } = await import('./own-certificate.ts')
-    const { certificate, key } = await ownCertificate()
+    const { certificate, key } = await ownCertificate(address)
     const server = createServer({ cert: certificate, key })
-    server.listen(0, '127.0.0.1')
+    server.listen(0, address)
     await once(server, 'listening')
     return new ChartServer(server, certificate, login)
   }

@@ -1,4 +1,4 @@
-/** A self-signed certificate for localhost. */
+/** A self-signed certificate for localhost and one address. */
 import 'reflect-metadata'
 import { webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
@@ -7,7 +7,7 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const HOUR_MS = 3_600_000
 
 /** Certificate and key, both PEM; the certificate is its own authority. */
-export async function ownCertificate(): Promise<{ readonly certificate: string; readonly key: string }> {
+export async function ownCertificate(address: string): Promise<{ readonly certificate: string; readonly key: string }> {
   x509.cryptoProvider.set(webcrypto)
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -20,7 +20,7 @@ export async function ownCertificate(): Promise<{ readonly certificate: string; 
       new x509.BasicConstraintsExtension(true, undefined, true),
       new x509.SubjectAlternativeNameExtension([
         { type: 'dns', value: 'localhost' },
-        { type: 'ip', value: '127.0.0.1' },
+        { type: 'ip', value: address },
       ]),
     ],
   })
