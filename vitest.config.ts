@@ -87,8 +87,9 @@ export default defineConfig({
           isolate,
           include: everywhere.map((root) => `${root}/**/*.node.test.ts`),
           exclude: ignored,
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
+          // On a busy machine even containers take a minute to start.
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
     ],

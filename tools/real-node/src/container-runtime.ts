@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isNative, newestPackages, PLATFORMS, unpackPackages } from '@reeve/image'
+import { ImageError, isNative, newestPackages, PLATFORMS, unpackPackages } from '@reeve/image'
 import { cacheFolder } from '@reeve/real-cluster'
 import { UnsupportedMachineError } from './errors.ts'
 
@@ -38,7 +38,7 @@ export interface ContainerRuntime {
   readonly busybox: string
 }
 
-/** The programs, downloaded first if necessary. */
+/** The programs, downloaded first if necessary. *Errors*: `UnsupportedMachineError` when there are no such packages. */
 export async function ensureContainerRuntime({ signal }: { signal?: AbortSignal } = {}): Promise<ContainerRuntime> {
   const platform = PLATFORMS.find(isNative)
   if (platform === undefined) throw new UnsupportedMachineError(`No packages for ${process.platform} ${process.arch}.`)
@@ -58,6 +58,9 @@ export async function ensureContainerRuntime({ signal }: { signal?: AbortSignal 
       // The packages leave these names to the alternatives system.
       for (const name of IPTABLES) await symlink('../usr/sbin/xtables-nft-multi', join(partial, 'bin', name))
       await rename(partial, root)
+    } catch (error) {
+      if (!(error instanceof ImageError)) throw error
+      throw new UnsupportedMachineError(`The packages of containerd and runc cannot be had: ${error.message}`)
     } finally {
       await rm(partial, { recursive: true, force: true })
     }

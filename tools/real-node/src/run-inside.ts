@@ -10,6 +10,7 @@ import { NODE_IP } from './defaults.ts'
 import { RealNodeError } from './errors.ts'
 import type { NodeImages } from './images.ts'
 import { type LayoutRegistry, startLayoutRegistry } from './layout-registry.ts'
+import { type NodeControl, startNodeControl } from './node-control.ts'
 import type { NodePrograms } from './node-programs.ts'
 import { type RealNode, startNode } from './start-node.ts'
 import { trustRegistry } from './trust-registry.ts'
@@ -43,7 +44,8 @@ try {
   })
   await trustRegistry(node.registries, `http://${registry.host}`)
   console.error(`real node: ready after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
-  process.exitCode = await runVitest(node, registry, settings)
+  await using control = await startNodeControl(node, folder)
+  process.exitCode = await runVitest(node, control, registry, settings)
 } catch (error) {
   console.error(`real node: ${error instanceof RealNodeError ? error.message : String(error)}`)
   process.exitCode = EXIT_BROKEN
@@ -53,6 +55,7 @@ process.exit()
 
 async function runVitest(
   node: RealNode,
+  control: NodeControl,
   registry: LayoutRegistry,
   { programs, runtime, images, vitestArguments }: InsideSettings,
 ): Promise<number> {
@@ -80,7 +83,7 @@ async function runVitest(
       REEVE_NODE_GATEWAY: programs.gateway,
       REEVE_NODE_IMAGES: JSON.stringify(Object.fromEntries(references)),
       REEVE_NODE_LAYOUTS: JSON.stringify(images.pulled),
-      REEVE_NODE_PROCESSES: JSON.stringify(node.cluster.processes),
+      REEVE_NODE_CONTROL: control.socket,
     },
   })
   const [code] = await Promise.race([once(vitest, 'exit'), node.cluster.failed])

@@ -12,10 +12,21 @@ export interface RunOptions {
 }
 
 /** The standard output of a program. *Errors*: `ProgramFailedError` with what it printed. */
-export async function runProgram(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
-  const { env = process.env, cwd, signal, timeoutMs = 300_000 } = options
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  options: RunOptions & { readonly encoding: 'buffer' },
+): Promise<Buffer>
+export function runProgram(program: string, args: readonly string[], options?: RunOptions): Promise<string>
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  options: RunOptions & { readonly encoding?: 'buffer' } = {},
+): Promise<string | Buffer> {
+  const { env = process.env, cwd, signal, timeoutMs = 300_000, encoding = 'utf8' } = options
+  const settings = { env, cwd, signal, timeout: timeoutMs, maxBuffer: 2 ** 28, encoding }
   try {
-    const run = promisify(execFile)(program, [...args], { env, cwd, signal, timeout: timeoutMs, maxBuffer: 2 ** 28 })
+    const run = promisify(execFile)(program, [...args], settings)
     run.child.stdin?.end()
     return (await run).stdout
   } catch (error) {

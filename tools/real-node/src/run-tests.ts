@@ -2,7 +2,8 @@
  * Implements `npm run test:node`: runs the suites that need a real node in a sandbox that exists for the duration of the
  * run.
  *
- * Arguments go to vitest. `REEVE_REAL_NODE_LOGS` names a folder that keeps the logs of the components,
+ * `--ci` runs the suites that every commit has to pass, see {@link CI_SUITES}; other arguments go to vitest.
+ * `REEVE_REAL_NODE_LOGS` names a folder that keeps the logs of the components,
  * `REEVE_REAL_NODE_IMAGES` one with images that are not built again. The exit code is vitest's, or 69 when a node cannot
  * run on this machine, 70 when it could not be built or started, 130 when the run was interrupted.
  */
@@ -23,14 +24,16 @@ import { runInSandbox } from './sandbox.ts'
 const EXIT_UNAVAILABLE = 69
 const EXIT_BROKEN = 70
 const EXIT_INTERRUPTED = 130
-const OPERATORS = ['dynatrace', 'webapp']
+const OPERATORS = ['dynatrace', 'webapp', 'collector']
+/** Each operator with real pods, and the CSI driver. The other suites take ten minutes more. */
+const CI_SUITES = ['cloud-native', 'webapp', 'collector']
 
 const startedAt = Date.now()
 const interrupted = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupted.abort())
 
 try {
-  process.exitCode = await runTests(process.argv.slice(2))
+  process.exitCode = await runTests(process.argv.slice(2).flatMap((each) => (each === '--ci' ? CI_SUITES : each)))
 } catch (error) {
   process.exitCode = exitCodeFor(error)
 }
@@ -47,6 +50,9 @@ async function runTests(vitestArguments: readonly string[]): Promise<number> {
   const { signal } = interrupted
   const reason = whyNoNode(thisMachine())
   if (reason !== undefined) throw new UnsupportedMachineError(reason)
+  const { REEVE_REAL_NODE_LOGS: logs, REEVE_REAL_NODE_IMAGES: keptImages } = process.env
+  if (logs) await mkdir(logs, { recursive: true })
+  await assertSandbox(signal)
   const onStep = showStep
   await ensureBinaries({ onProgress: showBuildProgress(process.stderr), signal })
   const programs = await ensureNodePrograms({ onStep, signal })
@@ -54,8 +60,6 @@ async function runTests(vitestArguments: readonly string[]): Promise<number> {
   const runtime = await ensureContainerRuntime({ signal })
   // They are unpacked into the cache, which is read-only in the sandbox.
   for (const client of ['kubectl', 'helm'] as const) await findClientBinary(client)
-  const { REEVE_REAL_NODE_LOGS: logs, REEVE_REAL_NODE_IMAGES: keptImages } = process.env
-  if (logs) await mkdir(logs, { recursive: true })
   const folder = keptImages || (await mkdtemp(join(tmpdir(), 'reeve-node-images-')))
   try {
     const images = await buildImages({ programs, runtime, folder, operators: OPERATORS, onStep, signal })
@@ -67,6 +71,17 @@ async function runTests(vitestArguments: readonly string[]): Promise<number> {
   } finally {
     if (!keptImages) await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** Tries whether the machine permits what a sandbox needs: a container may run as root without being allowed to mount. */
+async function assertSandbox(signal: AbortSignal): Promise<void> {
+  const code = await runInSandbox(['true'], { signal }).catch((error: unknown) => {
+    if (error instanceof RealNodeError) return error.code
+    throw error
+  })
+  if (code === 0) return
+  const remedy = 'In a container, run it with all privileges, or use a virtual machine.'
+  throw new UnsupportedMachineError(`Namespaces, mounts, network interfaces or cgroups cannot be created. ${remedy}`)
 }
 
 function showStep(step: string): void {

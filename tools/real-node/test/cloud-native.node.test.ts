@@ -1,4 +1,6 @@
 import { globSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { TenantSimulator } from '@reeve/dynatrace/tenant/simulator'
 import { eventually } from '@reeve/real-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,15 +13,14 @@ import {
   installChart,
   NAMESPACE,
   startTenant,
+  supportArchive,
   uninstallChart,
 } from './support/dynatrace.ts'
 import { containerMemory, killedForMemory, print, publishTimes } from './support/figures.ts'
 import { apply, exec, get, type Json, kubectl, list, podReady } from './support/kubectl.ts'
+import { DRIVER_DATA } from './support/node-state.ts'
 
 const VOLUMES = 10
-
-/** Where the driver keeps what agents write. */
-const DATA = '/var/lib/kubelet/plugins/csi.oneagent.dynatrace.com/data'
 
 let simulator: TenantSimulator
 
@@ -93,7 +94,7 @@ describe('a DynaKube with cloudNativeFullStack and the CSI driver', () => {
     expect(await exec(NAMESPACE, agent.metadata.name, '/bin/busybox', 'cat', metadata)).toContain(
       'k8s.node.name=node-1',
     )
-    const written = globSync('**/environment', { cwd: DATA })
+    const written = globSync('**/environment', { cwd: DRIVER_DATA })
     expect(written).toEqual(['_dynakubes/dk/osagent/environment'])
   })
 
@@ -102,10 +103,15 @@ describe('a DynaKube with cloudNativeFullStack and the CSI driver', () => {
   })
 
   it('collects the logs of real pods into a support archive', async () => {
-    const archive = await inOperator('support-archive', '--stdout')
-    // Names are readable in the directory at its end.
-    for (const pod of await list('pods', NAMESPACE)) expect(archive).toContain(`logs/${pod.metadata.name}/`)
-    expect(archive).toContain('troubleshoot.txt')
+    const folder = await supportArchive()
+    const log = (pod: string, container: string) => readFile(join(folder, `logs/${pod}/${container}.log`), 'utf8')
+    const pods = await list('pods', NAMESPACE)
+    for (const { metadata, spec } of pods) {
+      for (const { name } of spec.containers) expect(await log(metadata.name, name)).toMatch(/\S/)
+    }
+    const driver = pods.find(({ metadata }) => metadata.name.startsWith('dynatrace-oneagent-csi-driver'))
+    expect(await log(driver.metadata.name, 'provisioner')).toContain('downloaded an agent')
+    expect(await readFile(join(folder, 'troubleshoot.txt'), 'utf8')).not.toContain('✗')
   })
 
   it('stays within its memory limits', async () => {

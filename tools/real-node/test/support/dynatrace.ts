@@ -1,9 +1,17 @@
 /** A Dynatrace tenant beside the cluster, and the operator installed by its chart. */
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { simulatorManifests, startTenantSimulator, type TenantSimulator } from '@reeve/dynatrace/tenant/simulator'
-import { eventually, NODE_IP, trustRegistry } from '@reeve/real-node'
+import {
+  simulatorManifests,
+  startTenantSimulator,
+  type TenantOptions,
+  type TenantSimulator,
+} from '@reeve/dynatrace/tenant/simulator'
+import { eventually, NODE_IP, runProgram, trustRegistry } from '@reeve/real-node'
 import { addAgentImages } from './agent-images.ts'
-import { get, helm, type Json, kubectl, list } from './kubectl.ts'
+import { get, helm, type Json, kubectl, kubectlBytes, list } from './kubectl.ts'
 import { imageRepository } from './node-images.ts'
 
 const chart = fileURLToPath(new URL('../../../../operators/dynatrace/chart', import.meta.url))
@@ -16,8 +24,9 @@ const RELEASE = 'dynatrace-operator'
 export const TENANT = 'abc12345'
 
 /** Starts a tenant that pods can reach, whose images the node can pull. */
-export async function startTenant(): Promise<TenantSimulator> {
-  const simulator = await startTenantSimulator({ host: NODE_IP, tls: { hosts: [NODE_IP] } })
+export async function startTenant(options: Omit<TenantOptions, 'id'> = {}): Promise<TenantSimulator> {
+  const tenants = [{ id: TENANT, ...options }]
+  const simulator = await startTenantSimulator({ host: NODE_IP, tls: { hosts: [NODE_IP] }, tenants })
   await addAgentImages(simulator, TENANT)
   await trustRegistry(
     process.env.REEVE_NODE_REGISTRIES ?? '',
@@ -27,13 +36,23 @@ export async function startTenant(): Promise<TenantSimulator> {
   return simulator
 }
 
-/** Installs or upgrades the chart, and waits until everything that it contains is ready. */
+/** Installs or upgrades the chart, and waits until everything that it contains is ready. Later values win. */
 export async function installChart(...values: readonly string[]): Promise<void> {
+  await changeChart(...values)
+  await chartReady(...values)
+}
+
+/** Installs or upgrades the chart without waiting. */
+export async function changeChart(...values: readonly string[]): Promise<void> {
   const settings = [`imageRef.repository=${imageRepository('dynatrace-operator')}`, ...values].flatMap((value) => [
     '--set',
     value,
   ])
   await helm('upgrade', '--install', RELEASE, chart, '--namespace', NAMESPACE, '--create-namespace', ...settings)
+}
+
+/** Waits until everything that the chart contains is ready. */
+export async function chartReady(...values: readonly string[]): Promise<void> {
   await rolledOut('deployment/dynatrace-operator')
   await rolledOut('deployment/dynatrace-webhook')
   if (!values.includes('csidriver.enabled=false')) await rolledOut('daemonset/dynatrace-oneagent-csi-driver')
@@ -97,6 +116,20 @@ export async function dynakubePhase(name: string, phase: string): Promise<Json> 
 }
 
 /** Runs a subcommand in the pod of the operator and returns what it prints. */
-export function inOperator(...args: readonly string[]): Promise<string> {
-  return kubectl('exec', '--namespace', NAMESPACE, 'deployment/dynatrace-operator', '--', 'dynatrace-operator', ...args)
+export async function inOperator(...args: readonly string[]): Promise<string> {
+  return `${await inOperatorBytes(...args)}`
+}
+
+function inOperatorBytes(...args: readonly string[]): Promise<Buffer> {
+  const command = ['dynatrace-operator', ...args]
+  return kubectlBytes('exec', '--namespace', NAMESPACE, 'deployment/dynatrace-operator', '--', ...command)
+}
+
+/** Collects a support archive in the pod of the operator and unpacks it; returns the folder. */
+export async function supportArchive(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'support-archive-'))
+  const file = join(folder, 'archive.zip')
+  await writeFile(file, await inOperatorBytes('support-archive', '--stdout'))
+  await runProgram(process.env.REEVE_NODE_BUSYBOX ?? '', ['unzip', '-q', file, '-d', folder])
+  return folder
 }

@@ -1,11 +1,11 @@
 /** Figures of a run, printed at the end of each suite. */
 import { existsSync } from 'node:fs'
-import { glob, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { cgroupOf, memoryKills } from './cgroups.ts'
 import { type Json, kubectl, list } from './kubectl.ts'
 
 const MIB = 1024 * 1024
-const cgroup = process.env.REEVE_NODE_CGROUP ?? ''
 
 /** Memory of a container as its cgroup accounts for it. */
 export interface ContainerMemory {
@@ -21,7 +21,7 @@ export async function containerMemory(namespace: string): Promise<readonly Conta
   const figures: ContainerMemory[] = []
   for (const pod of await list('pods', namespace)) {
     for (const status of pod.status.containerStatuses ?? []) {
-      const folder = await cgroupOf(String(status.containerID).replace('containerd://', ''))
+      const folder = await cgroupOf(status)
       if (folder === undefined) continue
       const limits = pod.spec.containers.find((each: Json) => each.name === status.name)?.resources.limits
       figures.push({
@@ -34,28 +34,28 @@ export async function containerMemory(namespace: string): Promise<readonly Conta
   return figures
 }
 
-/** Containers of a namespace that were killed for lack of memory. */
+/**
+ * Containers of a namespace in which the kernel killed a process for lack of memory: those that run, by the events of their
+ * cgroups, and those that ended, by what the kubelet has noted.
+ */
 export async function killedForMemory(namespace: string): Promise<readonly string[]> {
-  const pods = await list('pods', namespace)
-  return pods.flatMap((pod) =>
-    [...(pod.status.containerStatuses ?? []), ...(pod.status.initContainerStatuses ?? [])]
-      .filter(({ state, lastState }: Json) =>
-        [state, lastState].some((each) => each?.terminated?.reason === 'OOMKilled'),
-      )
-      .map(({ name }: Json) => `${pod.metadata.name}/${name}`),
-  )
+  const killed: string[] = []
+  for (const pod of await list('pods', namespace)) {
+    const { containerStatuses = [], initContainerStatuses = [] } = pod.status
+    for (const status of [...containerStatuses, ...initContainerStatuses]) {
+      const folder = await cgroupOf(status)
+      const hasEvents = folder !== undefined && (await memoryKills(folder)) > 0
+      const isNoted = [status.state, status.lastState].some((each) => each?.terminated?.reason === 'OOMKilled')
+      if (hasEvents || isNoted) killed.push(`${pod.metadata.name}/${status.name}`)
+    }
+  }
+  return killed
 }
 
 /** Prints figures in a table. */
 export function print(title: string, rows: readonly object[]): void {
   console.log(`\n${title}`)
   console.table(rows)
-}
-
-async function cgroupOf(id: string): Promise<string | undefined> {
-  const root = existsSync(join('/sys/fs/cgroup/memory', cgroup)) ? '/sys/fs/cgroup/memory' : '/sys/fs/cgroup'
-  for await (const path of glob(`kubepods/**/${id}`, { cwd: join(root, cgroup) })) return join(root, cgroup, path)
-  return undefined
 }
 
 async function memoryOf(folder: string): Promise<{ readonly peakMiB: number; readonly restMiB: number }> {

@@ -16,6 +16,11 @@ export async function kubectl(...args: readonly string[]): Promise<string> {
   return runProgram(await client('kubectl'), args, { env })
 }
 
+/** Runs kubectl and returns the bytes that it prints. */
+export async function kubectlBytes(...args: readonly string[]): Promise<Buffer> {
+  return runProgram(await client('kubectl'), args, { env, encoding: 'buffer' })
+}
+
 /** Runs helm and returns what it prints. */
 export async function helm(...args: readonly string[]): Promise<string> {
   return runProgram(await client('helm'), args, { env })
