@@ -19,6 +19,11 @@ const BUILT = ['./page/', '../../page/']
 /** Builds the page from its sources; not part of packages, which contain the built page. */
 const BUILDER = '../../build/build-page.ts'
 
+/** What is used of that module; it is not compiled with the package, so its own type cannot be named here. */
+interface Builder {
+  buildPage(): Promise<ReadonlyMap<string, Buffer>>
+}
+
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -38,7 +43,7 @@ export async function loadPage(): Promise<PageFiles> {
   // Not a literal: bundlers must not follow it.
   const builder = new URL(BUILDER, import.meta.url).href
   try {
-    const { buildPage } = (await import(builder)) as typeof import('../../build/build-page.ts')
+    const { buildPage } = (await import(builder)) as Builder
     return asPage(await buildPage())
   } catch (cause) {
     throw new Error('the page of the console is missing from this installation: build it with npm run build:files', {
