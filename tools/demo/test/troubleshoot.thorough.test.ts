@@ -62,7 +62,7 @@ it.skipIf(!hasHelm)(
       await rm(folder, { recursive: true, force: true })
     }
   },
-  120_000,
+  300_000,
 )
 
 /** Its application is injected, so one of its pods has something to explain. */
