@@ -70,7 +70,7 @@ export function Reconciles({ store }: { readonly store: Store }) {
           label="Reconciles"
           items={shown}
           keyOf={({ sequence }) => String(sequence)}
-          columns={isNarrow ? NARROW : COLUMNS}
+          columns={isNarrow ? NARROW : selected === undefined ? COLUMNS : BESIDE_DETAIL}
           rowHeight={isNarrow ? 58 : 32}
           selected={String(at)}
           onOpen={select}
@@ -100,6 +100,9 @@ const COLUMNS: readonly Column<Reconcile>[] = [
   { name: 'Writes', width: 'minmax(8rem, 2fr)', class: 'ellipsis', render: (one) => one.error ?? writesText(one) },
   { name: 'Took', width: '4.5rem', class: 'number', render: ({ durationMs }) => duration(durationMs) },
 ]
+
+/** There is less room beside the selected one, which has the rest. */
+const BESIDE_DETAIL = COLUMNS.filter(({ name }) => name !== 'Cause' && name !== 'Took')
 
 const NARROW: readonly Column<Reconcile>[] = [
   {
