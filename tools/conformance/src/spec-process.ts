@@ -83,7 +83,8 @@ async function resultsOf(reportPath: string, specs: readonly Spec[]): Promise<Ma
     await rm(reportPath)
     return results
   } catch (error) {
-    // Killed before it could write a report.
+    // Killed before it wrote the report, or while it did.
+    if (error instanceof SyntaxError) return new Map()
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return new Map()
     throw error
   }
