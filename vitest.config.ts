@@ -23,7 +23,7 @@ export default defineConfig({
           maxWorkers,
           isolate,
           include: everywhere.map((root) => `${root}/**/src/**/*.test.ts`),
-          exclude: [...ignored, '**/*.{browser,node,real,thorough}.test.ts'],
+          exclude: [...ignored, '**/*.{browser,node,process,real,thorough}.test.ts'],
           // Property tests take their time on a busy machine; none of them is about time.
           testTimeout: 30_000,
         },
@@ -34,7 +34,7 @@ export default defineConfig({
           maxWorkers,
           isolate,
           include: everywhere.map((root) => `${root}/**/test/**/*.test.ts`),
-          exclude: [...ignored, '**/*.{browser,node,real,thorough}.test.ts'],
+          exclude: [...ignored, '**/*.{browser,node,process,real,thorough}.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -48,6 +48,17 @@ export default defineConfig({
           exclude: ignored,
           testTimeout: 300_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'process',
+          // Processes in real time: too slow and too much at the mercy of other work for every commit.
+          fileParallelism: false,
+          isolate,
+          include: everywhere.map((root) => `${root}/**/*.process.test.ts`),
+          exclude: ignored,
+          testTimeout: 600_000,
         },
       },
       {
