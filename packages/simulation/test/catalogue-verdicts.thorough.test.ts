@@ -10,7 +10,6 @@ import {
 } from '../src/index.ts'
 import * as bookkeeping from './catalogue/broken-bookkeeping.ts'
 import * as hand from './catalogue/broken-by-hand.ts'
-import * as cleanUp from './catalogue/broken-clean-up.ts'
 import * as runtime from './catalogue/broken-on-the-runtime.ts'
 import { good } from './catalogue/good.ts'
 import { noteScenario } from './catalogue/notes.ts'
@@ -57,10 +56,6 @@ const broken: readonly [OperatorUnderTest, PatternName, ProblemKind][] = [
   [hand.deletesByName, 'name-taken', 'foreign-object'],
   [hand.claimsForeignObjects, 'name-taken', 'unexplained'],
   [hand.recoversOnce, 'two-faults', 'state-differs'],
-  [cleanUp.guardsTooLate, 'deleted-midway', 'left-behind'],
-  [cleanUp.cleansUpWhatItSeesVanish, 'deleted-midway', 'left-behind'],
-  [cleanUp.removesForeignFinalizers, 'deleted-midway', 'foreign-write-lost'],
-  [cleanUp.rollsBack, 'failed-request', 'repeated-write'],
 ]
 
 describe('a broken operator is caught', () => {

@@ -22,8 +22,6 @@ export interface RunControl {
   fault(text: string, lastsMs?: number): void
   /** Notes something in the trace that prepares the fault, or ends it. */
   note(text: string): void
-  /** No further step of the scenario is begun, except the deletion of everything where that follows. */
-  end(): void
   /** Records a problem that the end state would not show. */
   problem(kind: Problem['kind'], message: string): void
 }

@@ -44,7 +44,6 @@ class Run {
   /** Of the scenario, without the deletion of everything that may follow. */
   #counts: Counts | undefined
   #tookEffect = false
-  #isEnded = false
   /** Faults so far, and what prepared or ended them. */
   #notes = 0
 
@@ -99,7 +98,6 @@ class Run {
     judge.beginSteps()
     const steps = this.#options.endsEmpty ? [...this.#scenario.steps, deleteAll] : this.#scenario.steps
     for (const [index, step] of steps.entries()) {
-      if (this.#isEnded && step !== deleteAll) continue
       if (step === deleteAll) this.#counts = countsOf(this.#world)
       this.#world.record(0, 'step', step.name)
       this.#comparison.beginStep(step.name)
@@ -140,9 +138,6 @@ class Run {
       stop: (instance) => this.#supervisor.stop(instance),
       fault: (text, lastsMs) => this.#fault(text, lastsMs),
       note: (text) => this.#note(text),
-      end: () => {
-        this.#isEnded = true
-      },
       problem: (kind, message) => this.#problems.push(problem(kind, message)),
     }
   }
