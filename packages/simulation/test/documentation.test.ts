@@ -23,12 +23,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describe('docs/exploration.md', () => {
-  it('has an operator that survives its exploration', { timeout: 120_000 }, async () => {
+  it('has an operator that survives its exploration', { timeout: 600_000 }, async () => {
     const { stdout } = await run(process.execPath, [join(folder, 'exploration.ts')], { cwd: root })
     expect(stdout).toBe('18 patterns, 0 divergences\n')
   })
 
-  it('has an operator with a world outside the cluster, whose calls are explored', { timeout: 120_000 }, async () => {
+  it('has an operator with a world outside the cluster, whose calls are explored', { timeout: 600_000 }, async () => {
     const { stdout } = await run(process.execPath, [join(folder, 'outside.ts')], { cwd: root })
     expect(stdout).toMatch(/^[1-9]\d* 0\n$/)
   })
@@ -42,7 +42,7 @@ describe('reeve explore', () => {
       (error: { code: number; stdout: string; stderr: string }) => error,
     )
 
-  it('explores the given module and reports in JSON', { timeout: 120_000 }, async () => {
+  it('explores the given module and reports in JSON', { timeout: 600_000 }, async () => {
     const { code, stdout, stderr } = await reeveExplore(
       '--module',
       module,
@@ -63,7 +63,7 @@ describe('reeve explore', () => {
     expect(reports[0].divergences[0].differences[0]).toMatchObject({ object: 'outside gift' })
   })
 
-  it('prints a command that replays the divergence exactly', { timeout: 120_000 }, async () => {
+  it('prints a command that replays the divergence exactly', { timeout: 600_000 }, async () => {
     const first = await reeveExplore('--module', module, '--pattern', 'T1', '--max-points', '6')
     expect(first.code).toBe(1)
     const command = /replay: (npm run explore -- .*)/.exec(first.stdout)?.[1] ?? ''
