@@ -56,7 +56,7 @@ test('the layout in docs/architecture.md lists every package, operator and tool,
   const [, section = ''] = /^## Layout\n(.*?)^## /ms.exec(page) ?? []
   const layout = section.matchAll(/^\| `([^`]+)` \|/gm)
   const folders: string[] = []
-  for await (const manifest of glob(['{packages,operators,tools}/*/package.json', 'bench/package.json'], {
+  for await (const manifest of glob(['{packages,operators,tools}/*/package.json', '{bench,examples}/package.json'], {
     cwd: ROOT,
   })) {
     folders.push(dirname(manifest))
