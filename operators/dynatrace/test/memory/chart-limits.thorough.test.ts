@@ -36,7 +36,7 @@ const RELEASE = '1.8.1'
 const COUNT = 50
 /** Lists compete with the operator for the cluster. */
 const POLL_MS = 500
-const PATIENCE_MS = 70_000
+const PATIENCE_MS = 240_000
 const MIB = 1024 ** 2
 /** What the container must be able to take on top of its peak. */
 const HEADROOM = 0.1
@@ -128,7 +128,7 @@ const countOf = async (client: KubeClient, resource: Resource, namespace: string
 
 it.skipIf(obstacle !== undefined)(
   `the operator brings up ${COUNT} DynaKubes with every feature at the memory limit of the chart${obstacle ? ` (skipped: ${obstacle})` : ''}`,
-  { timeout: 90_000 },
+  { timeout: 300_000 },
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'reeve-limits-'))
     await promisify(execFile)('npm', ['run', 'bundle'], { cwd: PACKAGE, env: { ...process.env, OUTDIR: folder } })
