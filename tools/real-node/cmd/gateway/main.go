@@ -13,5 +13,6 @@ func main() {
 	http.HandleFunc("/rest/", func(response http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(response, `"RUNNING"`)
 	})
+	log.Print("listening on port 9999")
 	log.Fatal(http.ListenAndServeTLS(":9999", certificates+"tls.crt", certificates+"tls.key", nil))
 }
