@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { packageProblems, publicPackages, REPOSITORY } from '@reeve/publish'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasNodes, installNode } from './support/nodes.ts'
-import { packed } from './support/packed.ts'
+import { packed, removePacked } from './support/packed.ts'
 import { run, start, stop, succeed } from './support/run.ts'
+// In this file because it uses the same build: files run at the same time.
+import './suites/created.ts'
 
 /** Building, installing and compiling, on a machine that has other things to do. */
 const LONG_MS = 900_000
@@ -40,7 +42,10 @@ beforeAll(async () => {
   }
   if (hasNodes) for (const major of [20, 22, 24]) nodes.set(major, await installNode(major, folder))
 }, LONG_MS)
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true })
+  await removePacked()
+})
 
 describe('the packed packages', () => {
   it('satisfy publint and "Are the types wrong?"', { timeout: LONG_MS }, async () => {

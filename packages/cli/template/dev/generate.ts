@@ -6,10 +6,9 @@ import { operator } from '../src/operator.ts'
 
 /** By path: what the chart must contain. */
 export function generated(): Readonly<Record<string, unknown>> {
-  const { name } = operator
   const { clusterRole, roles } = operator.rbac({
     // webhooks:begin
-    webhook: { secret: `${name}-certificate`, configurations: [name] },
+    webhook: { secret: `${operator.name}-certificate`, configurations: [operator.name] },
     // webhooks:end
   })
   return {
@@ -17,8 +16,9 @@ export function generated(): Readonly<Record<string, unknown>> {
     'chart/files/rules.yaml': { cluster: clusterRole.rules, namespaced: roles[0]?.rules },
     // webhooks:begin
     'chart/files/webhooks.yaml': {
-      validating: operator.webhookConfigurations({ location: { service: { namespace: 'NAMESPACE', name } } }).validating
-        ?.webhooks,
+      validating: operator.webhookConfigurations({
+        location: { service: { namespace: 'NAMESPACE', name: operator.name } },
+      }).validating?.webhooks,
     },
     // webhooks:end
   }

@@ -39,7 +39,9 @@ const STDIO: StdioOptions = ['ignore', 'pipe', 'pipe']
 
 /** Starts a program, as the first of a group of its own. */
 export function start(command: string, args: readonly string[], { cwd, path, env }: RunOptions): ChildProcess {
-  const own = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|VITEST|INIT_CWD)/.test(name))
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_|NODE_(?:ENV|OPTIONS|PATH)$|VITEST|INIT_CWD)/.test(name),
+  )
   // npm scripts put the repository's own programs first.
   const folders = (process.env.PATH ?? '').split(':').filter((folder) => !folder.includes('node_modules'))
   const PATH = [...(path === undefined ? [] : [path]), ...folders].join(':')
