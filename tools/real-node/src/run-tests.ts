@@ -2,7 +2,7 @@
  * Implements `npm run test:node`: runs the suites that need a real node in a sandbox that exists for the duration of the
  * run.
  *
- * `--ci` runs the suites that every commit has to pass, see {@link CI_SUITES}; other arguments go to vitest.
+ * `--ci` runs the suites that are short enough for every commit, see {@link CI_SUITES}; other arguments go to vitest.
  * `REEVE_REAL_NODE_LOGS` names a folder that keeps the logs of the components,
  * `REEVE_REAL_NODE_IMAGES` one with images that are not built again. The exit code is vitest's, or 69 when a node cannot
  * run on this machine, 70 when it could not be built or started, 130 when the run was interrupted.
