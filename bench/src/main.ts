@@ -28,7 +28,13 @@ const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result 
   csi: async () => (await import('./csi.ts')).csi(1024 ** 3),
   dynatrace: async (kind) => (await import('./dynatrace-apply.ts')).dynatraceApply(kind, 50),
   // Always on a real control plane; builds the peer, which needs Go.
-  peers: async () => (await import('./peers/peers.ts')).peers({ count: 1_000, rounds: 3 }),
+  peers: async () =>
+    (await import('./peers/peers.ts')).peers({
+      count: 1_000,
+      rounds: 3,
+      dynaKubes: [1, 20, 50],
+      growth: { counts: [100, 1_000, 10_000], concurrencies: [1, 10, 50] },
+    }),
   'dynatrace-memory': async (kind) =>
     (await import('./dynatrace-memory.ts')).dynatraceMemory(kind, { nodes: 5_000, pods: 20_000 }),
 }

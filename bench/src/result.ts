@@ -12,6 +12,11 @@ export interface Result {
   readonly note?: string
 }
 
+/** A figure that nothing is measured beside. */
+export function withoutPeer(name: string, figure: string, note?: string): Result {
+  return { name, figure, beside: '', ratio: Number.NaN, ...(note !== undefined && { note }) }
+}
+
 /** Results in aligned columns. */
 export function asTable(results: readonly Result[]): string {
   const rows = results.map(({ name, figure, beside, ratio, note = '' }) => [

@@ -1,19 +1,29 @@
-/** WebApps brought up by our operator and by one of controller-runtime, in turns on a real control plane. */
+/** Our operators, cache and embedded cluster beside their peers, in turns on a real control plane. */
 import { mkdtemp, rm } from 'node:fs/promises'
-import { availableParallelism, loadavg, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cacheMemory } from '../cache-memory.ts'
 import type { Result } from '../result.ts'
 import { CONCURRENCY } from '../webapp-load.ts'
-import { controllerRuntimeOperator, reeveOperator } from './programs.ts'
+import { dynaKubeMemory } from './dynakube-memory.ts'
+import { embeddedRounds } from './embedded-rounds.ts'
+import { type GrowthOptions, growth } from './growth.ts'
+import { LoadWatch } from './load-watch.ts'
+import { controllerRuntimeOperator, type OperatorOn, reeveOperator } from './programs.ts'
+import { median, spread } from './spread.ts'
 import { type WebAppRound, webAppRound } from './webapp-round.ts'
 
 const MIB = 1024 ** 2
+const CACHED_PODS = 10_000
 
 /** How much is measured. */
 export interface PeersOptions {
   readonly count: number
   /** Both sides run once in each. */
   readonly rounds: number
+  /** How many DynaKubes are created at once. */
+  readonly dynaKubes: readonly number[]
+  readonly growth: GrowthOptions
 }
 
 interface Figure {
@@ -66,29 +76,41 @@ const FIGURES: readonly Figure[] = [
   { name: 'writes after a restart', unit: '', digits: 0, of: ({ restartWrites }) => restartWrites, note: 'target: 0' },
 ]
 
-/** Runs the rounds; builds the peer first. */
-export async function peers({ count, rounds }: PeersOptions): Promise<readonly Result[]> {
+/** Runs all parts; builds the peer first. */
+export async function peers(options: PeersOptions): Promise<readonly Result[]> {
+  const { rounds, dynaKubes, growth: sizes } = options
   const folder = await mkdtemp(join(tmpdir(), 'reeve-peers-'))
+  const load = new LoadWatch()
   try {
-    const peer = await controllerRuntimeOperator()
-    const ours = await reeveOperator(folder)
-    const results: { ours: WebAppRound[]; peer: WebAppRound[] } = { ours: [], peer: [] }
-    let busiest = 0
-    for (let round = 1; round <= rounds; round++) {
-      busiest = Math.max(busiest, loadavg()[0] ?? 0)
-      console.error(`round ${round} of ${rounds}: controller-runtime`)
-      results.peer.push(await webAppRound(peer, count))
-      console.error(`round ${round} of ${rounds}: Reeve`)
-      results.ours.push(await webAppRound(ours, count))
-    }
-    // Our own rounds raise the load by about the number of cores.
-    if (busiest > 2 * availableParallelism()) {
-      console.error(`the machine was busy (load ${busiest.toFixed(1)}): repeat this on an idle one`)
-    }
-    return [...FIGURES.map((figure) => compared(figure, results, count)), rawLimit(results.ours, count)]
+    const ours = await reeveOperator(join(folder, 'webapp'))
+    const results = [...(await webApps(ours, options, load))]
+    results.push(...(await embeddedRounds(rounds)), ...(await cacheMemory(CACHED_PODS)))
+    load.note()
+    results.push(...(await dynaKubeMemory(folder, dynaKubes, rounds)))
+    load.note()
+    return [...results, ...(await growth(ours, sizes)), load.result()]
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** WebApps brought up by our operator and by one of controller-runtime, in turns. */
+export async function webApps(
+  ours: OperatorOn,
+  { count, rounds }: Pick<PeersOptions, 'count' | 'rounds'>,
+  load: LoadWatch,
+): Promise<readonly Result[]> {
+  const peer = await controllerRuntimeOperator()
+  const results: { ours: WebAppRound[]; peer: WebAppRound[] } = { ours: [], peer: [] }
+  for (let round = 1; round <= rounds; round++) {
+    load.note()
+    console.error(`round ${round} of ${rounds}: controller-runtime`)
+    results.peer.push(await webAppRound(peer, count))
+    console.error(`round ${round} of ${rounds}: Reeve`)
+    results.ours.push(await webAppRound(ours, count))
+  }
+  load.note()
+  return [...FIGURES.map((figure) => compared(figure, results, count)), rawLimit(results.ours, count)]
 }
 
 function compared(
@@ -117,17 +139,6 @@ function rawLimit(ours: readonly WebAppRound[], count: number): Result {
     ratio: median(bare) / median(ready),
     note: 'target: 0.9 or more',
   }
-}
-
-function spread(values: readonly number[], digits: number, unit: string): string {
-  const text = (value: number) => value.toFixed(digits)
-  const [low, high] = [text(Math.min(...values)), text(Math.max(...values))]
-  return `${low === high ? low : `${low}–${high}`} ${unit}`.trimEnd()
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((left, right) => left - right)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
 const total = (requests: WebAppRound['requests']): number =>

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { imageDefinition } from '@reeve/image'
 import { cacheFolder, ensureProgram, inFolder, type RealCluster } from '@reeve/real-cluster'
 import { CONCURRENCY } from '../webapp-load.ts'
 import type { OperatorCommand } from './operator-process.ts'
@@ -14,7 +15,7 @@ const MEMORY_LIMIT_BYTES = 384 * 1024 ** 2
 const RECONCILES = /^controller_runtime_reconcile_total\{/
 
 /** Makes the command for a cluster. */
-export type OperatorOn = (cluster: RealCluster) => OperatorCommand
+export type OperatorOn = (cluster: RealCluster, concurrency?: number) => OperatorCommand
 
 /** Builds the peer, an operator of controller-runtime; takes minutes the first time. */
 export async function controllerRuntimeOperator(): Promise<OperatorOn> {
@@ -24,10 +25,10 @@ export async function controllerRuntimeOperator(): Promise<OperatorOn> {
     moduleFolder: PEER,
     package: '.',
   })
-  return ({ kubeconfigPath }) => ({
+  return ({ kubeconfigPath }, concurrency = CONCURRENCY) => ({
     command: path,
     args: (port) => [
-      ...['--namespace', 'operator', '--concurrency', String(CONCURRENCY)],
+      ...['--namespace', 'operator', '--concurrency', String(concurrency)],
       ...['--metrics-bind-address', `127.0.0.1:${port}`],
     ],
     env: { KUBECONFIG: kubeconfigPath },
@@ -39,11 +40,13 @@ export async function controllerRuntimeOperator(): Promise<OperatorOn> {
 /** Bundles our operator into a folder, as its image contains it. */
 export async function reeveOperator(folder: string): Promise<OperatorOn> {
   await promisify(execFile)('npm', ['run', 'bundle'], { cwd: WEBAPP, env: { ...process.env, OUTDIR: folder } })
-  return ({ kubeconfigPath }) => ({
+  const { nodeOption } = imageDefinition('webapp')
+  return ({ kubeconfigPath }, concurrency = CONCURRENCY) => ({
     command: process.execPath,
     args: (port) => [
+      ...(nodeOption === undefined ? [] : [nodeOption]),
       ...[join(folder, 'webapp-operator.js'), 'run', '--kubeconfig', kubeconfigPath],
-      ...['--watch-namespace', 'operator', '--concurrency', String(CONCURRENCY), '--health-port', String(port)],
+      ...['--watch-namespace', 'operator', '--concurrency', String(concurrency), '--health-port', String(port)],
     ],
     memoryLimitBytes: MEMORY_LIMIT_BYTES,
     reconciles: RECONCILES,

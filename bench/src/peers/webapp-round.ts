@@ -5,10 +5,11 @@ import { type RealCluster, startRealCluster } from '@reeve/real-cluster'
 import { renderWebApp, type WebApp, WebAppCrd, WebApps } from '@reeve/webapp'
 import { createWebApps, inParallel, untilServed } from '../webapp-load.ts'
 import { type OperatorCommand, startOperator, type Usage, usageOf } from './operator-process.ts'
+import type { OperatorOn } from './programs.ts'
 
 const NAMESPACE = 'operator'
 const BARE_NAMESPACE = 'bare'
-const DEADLINE_MS = 300_000
+const DEADLINE_MS = 1_200_000
 /** After this long without work an operator counts as idle. */
 const REST_MS = 3_000
 
@@ -33,11 +34,36 @@ export interface WebAppRound {
   readonly peakBytes: number
 }
 
+/** The part of a round that is repeated for other numbers of WebApps. */
+export type BringUp = Omit<WebAppRound, 'bareMs' | 'restartMs' | 'restartWrites'>
+
 /** Measures an operator on a control plane of its own. */
-export async function webAppRound(
-  operator: (cluster: RealCluster) => OperatorCommand,
-  count: number,
-): Promise<WebAppRound> {
+export function webAppRound(operator: OperatorOn, count: number): Promise<WebAppRound> {
+  return onControlPlane(async (client, cluster, signal) => {
+    const command = operator(cluster)
+    const idleBytes = await idleMemory(command)
+    const bareMs = await bareWrites(client, await createWebApps(client, BARE_NAMESPACE, count))
+    await deleteWebApps(client, BARE_NAMESPACE)
+    await createWebApps(client, NAMESPACE, count)
+    const bringUp = await measureBringUp(client, cluster, command, count, signal)
+    const restart = await measureRestart(client, command, count, signal)
+    return { bareMs, idleBytes, ...bringUp, ...restart }
+  })
+}
+
+/** Only brings WebApps up. */
+export function bringUpRound(operator: OperatorOn, count: number): Promise<BringUp> {
+  return onControlPlane(async (client, cluster, signal) => {
+    const command = operator(cluster)
+    const idleBytes = await idleMemory(command)
+    await createWebApps(client, NAMESPACE, count)
+    return { idleBytes, ...(await measureBringUp(client, cluster, command, count, signal)) }
+  })
+}
+
+async function onControlPlane<R>(
+  work: (client: KubeClient, cluster: RealCluster, signal: AbortSignal) => Promise<R>,
+): Promise<R> {
   const signal = AbortSignal.timeout(DEADLINE_MS)
   // Each WebApp has a Service, and the usual range has 254 addresses.
   const apiServerArguments = ['--service-cluster-ip-range=10.0.0.0/16']
@@ -49,14 +75,7 @@ export async function webAppRound(
       await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
     }
     await untilServed(client, signal)
-    const command = operator(cluster)
-    const idleBytes = await idleMemory(command)
-    const bareMs = await bareWrites(client, await createWebApps(client, BARE_NAMESPACE, count))
-    await deleteWebApps(client, BARE_NAMESPACE)
-    await createWebApps(client, NAMESPACE, count)
-    const bringUp = await measureBringUp(client, cluster, command, count, signal)
-    const restart = await measureRestart(client, command, count, signal)
-    return { bareMs, idleBytes, ...bringUp, ...restart }
+    return await work(client, cluster, signal)
   } finally {
     await client.close()
   }
