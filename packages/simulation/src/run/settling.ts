@@ -26,6 +26,7 @@ export class Settling {
   #faultEndsMs = 0
   #lastWriteMs = 0
   #longestPauseMs = 0
+  #isBecomingQuiet = false
 
   constructor(world: World, comparison: Comparison, options: ScenarioRunOptions, onProblem: (found: Problem) => void) {
     this.#world = world
@@ -34,7 +35,9 @@ export class Settling {
     this.#onProblem = onProblem
     world.cluster.api.subscribe(({ resource }) => {
       if (VOLATILE.has(resource) || isBookkeeping(resource)) return
-      this.#longestPauseMs = Math.max(this.#longestPauseMs, world.elapsedMs - this.#lastWriteMs)
+      // What a user writes at the beginning of a step ends no pause of the operator.
+      if (this.#isBecomingQuiet)
+        this.#longestPauseMs = Math.max(this.#longestPauseMs, world.elapsedMs - this.#lastWriteMs)
       this.#lastWriteMs = world.elapsedMs
     })
   }
@@ -131,9 +134,11 @@ export class Settling {
   async #becomeQuiet(index: number, when: string): Promise<boolean> {
     const { quietMs, lookMs, patienceMs } = this.#world.pace
     this.#lastWriteMs = this.#world.elapsedMs
+    this.#isBecomingQuiet = true
     for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookMs) {
       if (!(await this.pass(lookMs))) return false
       if (this.#world.elapsedMs - this.#lastWriteMs < quietMs) continue
+      this.#isBecomingQuiet = false
       this.snapshots[index] = this.#comparison.snapshot()
       this.durationsMs[index] = waitedMs + lookMs
       return true
