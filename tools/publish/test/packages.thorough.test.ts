@@ -88,7 +88,7 @@ describe('a project outside the repository', () => {
     expect(stdout).toContain("wrong.ts(2,14): error TS2322: Type 'string' is not assignable to type 'number'.")
   })
 
-  it.skipIf(!hasNodes)('is told which Node the commands need', { timeout: LONG_MS }, async () => {
+  it.skipIf(!hasNodes)('prints which Node the commands need', { timeout: LONG_MS }, async () => {
     const options = { cwd: project, path: nodes.get(20) ?? '' }
     for (const command of ['reeve', 'reeve-cluster']) {
       expect(await run('node', [join('node_modules', '.bin', command), '--help'], options)).toMatchObject({

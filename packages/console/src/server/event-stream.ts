@@ -20,7 +20,7 @@ export interface EventStreamOptions {
  * Sends messages until the browser leaves, its session ends or `signal` aborts.
  *
  * *Guarantees*: at most a bounded number of messages wait for a slow browser. When there are more, they are dropped and it
- * is told to load everything again.
+ * gets an event that makes it reload everything.
  */
 export async function streamEvents(response: ServerResponse, options: EventStreamOptions): Promise<void> {
   const { listen, isAllowed, signal } = options

@@ -7,7 +7,7 @@ import { removeHostStorage } from './remove-host-storage.ts'
 import { removeJobDirectories } from './remove-job-directories.ts'
 import { removeLegacy } from './remove-legacy.ts'
 
-/** How soon to look again at what pods of a deleted DynaKube still use: the chart may be uninstalled next. */
+/** When to retry deleting what pods of a deleted DynaKube still use: the chart may be uninstalled next. */
 const IN_USE_MS = 30_000
 
 /** What came of a clean-up. */
