@@ -54,6 +54,7 @@ describe.skipIf(helmPath === undefined)('troubleshoot (skipped without helm)', (
         for (const secret of ['hunter22', 'SECRET', 'NEVERISSUED']) expect(text).not.toContain(secret)
       } finally {
         await undo()
+        await stage.untilReady()
       }
     })
   }

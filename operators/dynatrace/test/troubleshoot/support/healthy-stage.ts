@@ -11,6 +11,7 @@ import {
   DaemonSets,
   Deployments,
   type DiscoveringClient,
+  EndpointSlices,
   type KubeObject,
   Namespaces,
   Pods,
@@ -57,6 +58,8 @@ export interface HealthyStage extends AsyncDisposable {
   editDynaKube(spec: Partial<DynaKubeSpec>): Promise<() => Promise<void>>
   /** The kubeconfig of a ServiceAccount of the chart, with the rights that the chart grants it. */
   kubeconfigOf(account: string): Promise<string>
+  /** Waits until everything is ready again: a Deployment that is put back has no pods yet. */
+  untilReady(): Promise<void>
   /** Runs `troubleshoot --output json`. */
   troubleshoot(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Report>
 }
@@ -169,6 +172,7 @@ export async function setHealthyStage(): Promise<HealthyStage> {
       })
       return path
     },
+    untilReady: () => untilReady(client),
     async troubleshoot(args = [], env = {}) {
       const words = ['troubleshoot', '-n', NAMESPACE, '--output', 'json', ...args]
       const { code, stdout, stderr } = await runCaptured(main, words, { env: { KUBECONFIG: kubeconfig, ...env } })
@@ -284,6 +288,11 @@ async function untilReady(client: DiscoveringClient): Promise<void> {
     if (operator.status?.readyReplicas !== 1) return false
     const driver = await client.get(DaemonSets, { namespace: NAMESPACE, name: 'dynatrace-oneagent-csi-driver' })
     const { status: injected } = await client.get(Pods, { namespace: 'shop', name: 'injected' })
-    return status?.readyReplicas === 1 && driver.status?.numberReady === 2 && injected?.phase === 'Running'
+    const slices = await client.list(EndpointSlices, {
+      namespace: NAMESPACE,
+      labelSelector: `kubernetes.io/service-name=${WEBHOOK}`,
+    })
+    const isServed = slices.items.some(({ endpoints }) => endpoints?.some(({ conditions }) => conditions?.ready))
+    return status?.readyReplicas === 1 && isServed && driver.status?.numberReady === 2 && injected?.phase === 'Running'
   })
 }
