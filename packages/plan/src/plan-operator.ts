@@ -9,7 +9,7 @@ import {
   systemClock,
 } from '@reeve/kube'
 import { type Logger, type Operator, silentLogger } from '@reeve/runtime'
-import { isPaused, PAUSED_ANNOTATION } from '@reeve/runtime/controller'
+import { isPaused, noRuntimeWatches, PAUSED_ANNOTATION } from '@reeve/runtime/controller'
 import type { DescribedController } from '@reeve/runtime/operator'
 import { controllerOf } from '@reeve/runtime/owner-references'
 import { compareStates, compareText, newAddresses, type Place, type PlannedChange } from './compare-states.ts'
@@ -246,6 +246,7 @@ async function reconcile(
     cache: view,
     // Events are about what happened, and nothing does.
     events: { record: () => undefined },
+    watches: noRuntimeWatches,
     stage: (_name, run) => run(),
   })
 }

@@ -21,7 +21,7 @@ import {
   InvalidComponentsError,
   reconcileComponents,
 } from '@reeve/runtime/components'
-import type { ReconcileResult } from '@reeve/runtime/controller'
+import { noRuntimeWatches, type ReconcileResult } from '@reeve/runtime/controller'
 import { StaleViewError } from '@reeve/runtime/engine'
 import { controllerOf } from '@reeve/runtime/owner-references'
 import { Type } from 'typebox'
@@ -123,6 +123,7 @@ function engineFor(components: readonly AnyComponent<Gadget>[], options: Partial
       clock,
       signal: new AbortController().signal,
       events: { record: (_object, occurrence) => void events.push(occurrence) },
+      watches: noRuntimeWatches,
       stage: (_name, part) => part(),
     })
     return result ?? {}

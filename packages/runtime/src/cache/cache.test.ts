@@ -37,20 +37,59 @@ describe('informers', () => {
     expect(() => cache.informer(Gadgets)).toThrow('raise maxInformers')
   })
 
-  test('requested while the cache runs start immediately; discarded ones stop and can be requested again', async () => {
+  test('requested while the cache runs start immediately; the last one that returns a borrowed one stops it', async () => {
     const { cluster, cache, clock, start, stop } = cacheScenario()
     await start()
     cluster.put(Widgets, widget('a'))
-    const first = cache.informer(Widgets)
+    const first = cache.borrow(Widgets)
+    const second = cache.borrow(Widgets)
+    expect(second.informer).toBe(first.informer)
     await clock.settle()
-    expect(first.size).toBe(1)
-    await cache.discard(first)
-    expect(first.health().state).toBe('stopped')
+    expect(first.informer.size).toBe(1)
+    await first.release()
+    await first.release()
+    expect(cluster.watches).toHaveLength(1)
+    await second.release()
+    expect(first.informer.health().state).toBe('stopped')
     expect(cluster.watches).toHaveLength(0)
-    const second = cache.informer(Widgets)
-    expect(second).not.toBe(first)
+    expect(cache.health().informers).toEqual([])
+    const third = cache.borrow(Widgets)
+    expect(third.informer).not.toBe(first.informer)
     await clock.settle()
-    expect(second.size).toBe(1)
+    expect(third.informer.size).toBe(1)
+    await stop()
+  })
+
+  test('that are also requested for good stay when they are returned', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario()
+    await start()
+    const borrowed = cache.borrow(Widgets)
+    expect(cache.informer(Widgets)).toBe(borrowed.informer)
+    await clock.settle()
+    await borrowed.release()
+    expect(cluster.watches).toHaveLength(1)
+    await stop()
+  })
+
+  test('that are borrowed count as unhealthy only once they were synced', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario()
+    await start()
+    cluster.before = ({ verb }) => {
+      throw cluster.refuse(verb, 403)
+    }
+    const { informer } = cache.borrow(Widgets)
+    await clock.advance(60_000)
+    expect(informer.health().isHealthy).toBe(false)
+    expect(cache.health()).toMatchObject({ isHealthy: true, unhealthy: [] })
+    cluster.before = () => undefined
+    await clock.advance(60_000)
+    expect(informer.health().isHealthy).toBe(true)
+    cluster.before = ({ verb }) => {
+      throw cluster.refuse(verb, 403)
+    }
+    for (const watch of cluster.watches) watch.end()
+    await clock.advance(60_000)
+    expect(cache.health()).toMatchObject({ isHealthy: false, unhealthy: [{ resource: 'widgets.example.com' }] })
     await stop()
   })
 

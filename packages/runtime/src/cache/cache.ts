@@ -55,9 +55,26 @@ export interface CacheOptions {
 
 /** The state of all informers. */
 export interface CacheHealth {
-  /** Every informer is synced. */
+  /** `unhealthy` is empty. */
   readonly isHealthy: boolean
   readonly informers: readonly InformerHealth[]
+  /** Those that are not synced or cut off. A borrowed one, which nothing waits for, counts once it was synced. */
+  readonly unhealthy: readonly InformerHealth[]
+}
+
+/** An informer for a time. */
+export interface BorrowedInformer<T extends KubeObject> {
+  readonly informer: Informer<T>
+  /** Call it when it is not needed any more. Resolves when the informer stopped, unless others need it. */
+  release(): Promise<void>
+}
+
+/** An informer, and who needs it. */
+interface Shared {
+  readonly informer: Informer<KubeObject>
+  /** Requested by {@link Cache.informer}: it stays until the cache stops. */
+  isPermanent: boolean
+  borrowers: number
 }
 
 /** Caching all of these would cache every Secret of the cluster: gigabytes in a large one. */
@@ -83,7 +100,7 @@ export class Cache implements Runnable, CacheReader {
   readonly phase = 'caches'
   readonly #environment: InformerEnvironment
   readonly #maxInformers: number
-  readonly #informers = new Map<string, Informer<KubeObject>>()
+  readonly #shared = new Map<string, Shared>()
   readonly #byResource = new Map<string, Informer<KubeObject>[]>()
   readonly #transformIds = new Map<Transform, number>()
   readonly #ownFields = new Map<string, Transform>()
@@ -115,36 +132,75 @@ export class Cache implements Runnable, CacheReader {
    * {@link TooManyInformersError}.
    */
   informer<T extends KubeObject>(of: Resource<T>, options: InformerOptions<T> = {}): Informer<T> {
+    const [shared, informer] = this.#share(of, options)
+    shared.isPermanent = true
+    return informer
+  }
+
+  /**
+   * The informer of a resource and selection, for a time: it stops when the last one that borrowed it releases it, unless
+   * {@link Cache.informer} was called for it. *Errors*: as those of {@link Cache.informer}.
+   *
+   * @example
+   * const { informer, release } = cache.borrow(Widgets, { mayBeMissing: true })
+   * await informer.waitForSync(signal)
+   * await release()
+   */
+  borrow<T extends KubeObject>(of: Resource<T>, options: InformerOptions<T> = {}): BorrowedInformer<T> {
+    const [shared, informer] = this.#share(of, options)
+    shared.borrowers++
+    let isReleased = false
+    return {
+      informer,
+      release: async () => {
+        if (isReleased) return
+        isReleased = true
+        shared.borrowers--
+        if (shared.borrowers === 0 && !shared.isPermanent) await this.#discard(shared.informer)
+      },
+    }
+  }
+
+  #share<T extends KubeObject>(of: Resource<T>, options: InformerOptions<T>): readonly [Shared, Informer<T>] {
     const { namespace, labelSelector, fieldSelector, metadataOnly = false } = options
     const isSelective = namespace !== undefined || labelSelector !== undefined || fieldSelector !== undefined
     if (of.group === '' && NEVER_CLUSTER_WIDE.has(of.plural) && !isSelective && !metadataOnly) {
       throw new UnscopedInformerError(of.plural)
     }
     const id = informerId(of, options, this.#transformId(options.transform ?? this.#environment.transform))
-    const known = this.#informers.get(id) as Informer<T> | undefined // the id contains the resource, and so the type
+    const known = this.#shared.get(id)
     if (known !== undefined) {
-      known.addIndexers(options.indexers ?? {})
-      return known
+      const informer = known.informer as unknown as Informer<T> // the id contains the resource, and so the type
+      informer.addIndexers(options.indexers ?? {})
+      return [known, informer]
     }
-    if (this.#informers.size >= this.#maxInformers) throw new TooManyInformersError(this.#maxInformers)
+    if (this.#shared.size >= this.#maxInformers) throw new TooManyInformersError(this.#maxInformers)
     const made = new Informer(of, options, this.#environment)
     const erased = made as unknown as Informer<KubeObject> // stored by id; returned only for the same resource
-    this.#informers.set(id, erased)
+    const shared = { informer: erased, isPermanent: false, borrowers: 0 }
+    this.#shared.set(id, shared)
     const resource = resourceName(of)
     this.#byResource.set(resource, [...(this.#byResource.get(resource) ?? []), erased])
     this.#start(erased)
-    return made
+    return [shared, made]
   }
 
   /** Stops an informer and removes it. Later requests for the same selection create a new one. */
-  async discard<T extends KubeObject>(informer: Informer<T>): Promise<void> {
-    for (const [id, known] of this.#informers) {
-      if (Object.is(known, informer)) this.#informers.delete(id)
-    }
+  async #discard(informer: Informer<KubeObject>): Promise<void> {
+    for (const [id, known] of this.#shared) if (known.informer === informer) this.#shared.delete(id)
     const resource = resourceName(informer.resource)
-    const others = (this.#byResource.get(resource) ?? []).filter((known) => !Object.is(known, informer))
-    this.#byResource.set(resource, others)
+    const others = (this.#byResource.get(resource) ?? []).filter((known) => known !== informer)
+    if (others.length > 0) this.#byResource.set(resource, others)
+    else this.#byResource.delete(resource)
     await informer.stop()
+  }
+
+  get #informers(): readonly Informer<KubeObject>[] {
+    return [...this.#shared.values()].map(({ informer }) => informer)
+  }
+
+  get #permanent(): readonly Informer<KubeObject>[] {
+    return [...this.#shared.values()].filter(({ isPermanent }) => isPermanent).map(({ informer }) => informer)
   }
 
   /** Runs all informers, including those requested later, until `signal` aborts. */
@@ -152,7 +208,7 @@ export class Cache implements Runnable, CacheReader {
     if (this.#run !== undefined) throw new CacheConfigError('run', 'called twice', 'called once')
     const loops = new Set<Promise<void>>()
     this.#run = { signal, loops }
-    for (const informer of this.#informers.values()) this.#start(informer)
+    for (const informer of this.#informers) this.#start(informer)
     const aborted = new Promise<void>((resolve) => {
       if (signal.aborted) resolve()
       else signal.addEventListener('abort', () => resolve(), { once: true })
@@ -163,16 +219,13 @@ export class Cache implements Runnable, CacheReader {
   }
 
   /**
-   * Resolves when every informer requested so far is synced.
+   * Resolves when every informer requested so far is synced, except for borrowed ones.
    *
    * *Errors*: the signal's reason; `CacheStoppedError`.
    */
   async waitForSync(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    await untilAborted(
-      Promise.all([...this.#informers.values()].map((informer) => informer.waitForSync(signal))),
-      signal,
-    )
+    await untilAborted(Promise.all(this.#permanent.map((informer) => informer.waitForSync(signal))), signal)
   }
 
   /** The same as {@link Cache.waitForSync}, under the name that the manager uses. */
@@ -180,14 +233,18 @@ export class Cache implements Runnable, CacheReader {
     return this.waitForSync(signal)
   }
 
-  /** Every informer requested so far is synced. */
+  /** Every informer requested so far is synced, except for borrowed ones. */
   get isSynced(): boolean {
-    return [...this.#informers.values()].every(({ isSynced }) => isSynced)
+    return this.#permanent.every(({ isSynced }) => isSynced)
   }
 
   health(): CacheHealth {
-    const informers = [...this.#informers.values()].map((informer) => informer.health())
-    return { isHealthy: informers.every(({ isHealthy }) => isHealthy), informers }
+    const informers = this.#informers.map((informer) => informer.health())
+    const unhealthy = [...this.#shared.values()]
+      .filter(({ informer, isPermanent }) => isPermanent || informer.isSynced)
+      .map(({ informer }) => informer.health())
+      .filter(({ isHealthy }) => !isHealthy)
+    return { isHealthy: unhealthy.length === 0, informers, unhealthy }
   }
 
   /**

@@ -1,5 +1,5 @@
 /** @module Shared informers and what they keep: `Cache` is usable without a controller. */
-export { Cache, type CacheHealth, type CacheOptions } from './cache.ts'
+export { type BorrowedInformer, Cache, type CacheHealth, type CacheOptions } from './cache.ts'
 export * from './cache-error.ts'
 export type { CacheReader } from './cache-reader.ts'
 export { Informer, type Lister } from './informer.ts'

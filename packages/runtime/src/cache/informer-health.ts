@@ -6,9 +6,10 @@ export type InformerFailure = 'expired' | 'silent' | 'stale' | 'refused' | 'unre
 
 /**
  * `waiting` until the cache runs, `listing` while the whole state is fetched, `watching` while a watch is open or
- * being opened, `backing-off` between a failure and the next try, `stopped` at the end.
+ * being opened, `backing-off` between a failure and the next try, `missing` while the server does not serve the kind and
+ * that is allowed, `stopped` at the end.
  */
-export type InformerState = 'waiting' | 'listing' | 'watching' | 'backing-off' | 'stopped'
+export type InformerState = 'waiting' | 'listing' | 'watching' | 'backing-off' | 'missing' | 'stopped'
 
 /** A snapshot of an informer. */
 export interface InformerHealth {

@@ -14,6 +14,11 @@ export interface InformerOptions<T extends KubeObject = KubeObject> extends Sele
   readonly transform?: Transform
   /** Cache only `metadata`; spec and status are not even sent. @default false */
   readonly metadataOnly?: boolean
+  /**
+   * The server may not serve the kind, such as one whose CRD is installed later: it counts as empty then, and is asked for
+   * again until it is served. Otherwise a missing kind is a failure, and the informer never syncs. @default false
+   */
+  readonly mayBeMissing?: boolean
   /** Further indexes, by name, for {@link Informer.byIndex}. Added to a shared informer that lacks them. */
   readonly indexers?: Readonly<Record<string, Indexer<T>>>
 }
@@ -47,6 +52,10 @@ export interface InformerTiming {
   readonly minWatchMs: number
   /** How many lists in a row may be older than the cache before one is accepted. @default 3 */
   readonly maxStaleLists: number
+  /** How many times in a row a kind with objects must be missing before it counts as empty. @default 3 */
+  readonly maxMissingLists: number
+  /** How often a kind that is not served is asked for. @default 10_000 */
+  readonly missingRetryMs: number
   /** An informer that fails for longer than this is unhealthy. @default 30_000 */
   readonly unhealthyAfterMs: number
   /** `auto` streams the initial state where the server can, `paged` never does. @default 'auto' */
@@ -67,6 +76,8 @@ export const INFORMER_TIMING: InformerTiming = Object.freeze({
   backoffJitter: 1,
   minWatchMs: 1_000,
   maxStaleLists: 3,
+  maxMissingLists: 3,
+  missingRetryMs: 10_000,
   unhealthyAfterMs: 30_000,
   initialList: 'auto',
 })
@@ -102,10 +113,10 @@ export function describeSelection(of: Resource, selection: Selection): string {
 /** Equal for informers that can be shared. */
 export function informerId(
   of: Resource,
-  options: Selection & { readonly metadataOnly?: boolean },
+  options: Selection & { readonly metadataOnly?: boolean; readonly mayBeMissing?: boolean },
   transformId: number,
 ): string {
-  const { namespace = '', labelSelector = '', fieldSelector = '', metadataOnly = false } = options
+  const { namespace = '', labelSelector = '', fieldSelector = '', metadataOnly = false, mayBeMissing = false } = options
   return JSON.stringify([
     apiVersionOf(of),
     of.plural,
@@ -113,6 +124,7 @@ export function informerId(
     labelSelector,
     fieldSelector,
     metadataOnly,
+    mayBeMissing,
     transformId,
   ])
 }

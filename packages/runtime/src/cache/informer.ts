@@ -79,7 +79,14 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   #running: Promise<void> | undefined
 
   constructor(of: Resource<T>, options: InformerOptions<T>, environment: InformerEnvironment) {
-    const { namespace, labelSelector, fieldSelector, metadataOnly = false, indexers = {} } = options
+    const {
+      namespace,
+      labelSelector,
+      fieldSelector,
+      metadataOnly = false,
+      mayBeMissing = false,
+      indexers = {},
+    } = options
     this.resource = of
     this.metadataOnly = metadataOnly
     this.selection = {
@@ -102,6 +109,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
       resource: of,
       selection: this.selection,
       metadataOnly,
+      mayBeMissing,
       store: this.#store,
       prepare: (object) => this.#prepare(object),
       onChanges: (changes, isInitial) => this.#handlers.dispatch(changes, isInitial),
@@ -171,6 +179,11 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   /** The first complete state has arrived. */
   get isSynced(): boolean {
     return this.#reflector.isSynced
+  }
+
+  /** False while the kind is missing, which only {@link InformerOptions.mayBeMissing} allows. */
+  get isServed(): boolean {
+    return this.#reflector.isServed
   }
 
   /**

@@ -9,6 +9,7 @@ import {
   isDeadlineExceeded,
   isExpired,
   isInvalid,
+  isNotFound,
   isUnauthorized,
   type KubeObject,
   type Stored,
@@ -34,6 +35,8 @@ export interface StreamingSupport {
 
 /** What a {@link Reflector} works with. */
 export interface ReflectorOptions<T extends KubeObject> extends CollectionSourceOptions<T> {
+  /** A kind that is not served is an empty collection. */
+  readonly mayBeMissing: boolean
   readonly store: InformerStore<T>
   /** Reduces and freezes an object before it is stored. */
   readonly prepare: (object: Stored<T>) => Stored<T>
@@ -66,6 +69,8 @@ export class Reflector<T extends KubeObject> {
   #skipsStreaming: 'no' | 'once' | 'always'
   #failures = 0
   #staleLists = 0
+  /** Lists in a row that found the kind missing. */
+  #missingLists = 0
   #failingSinceMs: number | undefined
   #lastFailure: InformerHealth['lastFailure']
   #lastContactMs: number | undefined
@@ -85,13 +90,18 @@ export class Reflector<T extends KubeObject> {
     return this.#isSynced
   }
 
+  /** False while the kind is known to be missing. */
+  get isServed(): boolean {
+    return this.#missingLists === 0
+  }
+
   /** Runs until `signal` aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options
     while (!signal.aborted) {
       const delayMs = await this.#turn(signal)
       if (delayMs === 0 || signal.aborted) continue
-      this.#enter('backing-off')
+      if (this.#state !== 'missing') this.#enter('backing-off')
       await sleep(delayMs, { clock, signal }).catch(() => undefined) // aborted: the loop's condition ends it
     }
     this.#enter('stopped')
@@ -142,12 +152,28 @@ export class Reflector<T extends KubeObject> {
       return 0
     } catch (error) {
       if (signal.aborted) return 0
+      if (this.#mustList && this.#options.mayBeMissing && isNotFound(error)) return this.#miss(error)
       if (error instanceof StreamingUnavailableError) {
         this.#logger.debug({ reason: reasonOf(error.cause) }, 'streaming lists are not available, listing in pages')
         return 0
       }
       return this.#fail(this.#classify(error), error)
     }
+  }
+
+  /**
+   * The kind is not served: an empty collection. One that has objects must be missing several times, because one of
+   * several API servers may be late to serve it. Returns when to list again.
+   */
+  #miss(error: unknown): number {
+    const { store, timing } = this.#options
+    this.#missingLists++
+    if (store.view.size > 0 && this.#missingLists < timing.maxMissingLists) return this.#fail('refused', error)
+    if (this.#state !== 'missing' && this.#missingLists === 1) this.#logger.info({}, 'the kind is not served, waiting')
+    this.#failures = 0
+    this.#accept(new Map(), store.seenVersion ?? '0', store.sequence)
+    this.#enter('missing')
+    return timing.missingRetryMs
   }
 
   /** Decides what a failure means for the next attempt. */
@@ -245,7 +271,7 @@ export class Reflector<T extends KubeObject> {
       if (isInvalid(error)) streaming.isOffered = false
       const isRefused = isApiError(error) && error.status < 500 && error.status !== 429 && !isExpired(error)
       const isUnavailable = isRefused || error instanceof WatchSilentError || error instanceof StreamingUnavailableError
-      this.#skipsStreaming = isUnavailable ? 'always' : 'once'
+      this.#skipsStreaming = isUnavailable && !isNotFound(error) ? 'always' : 'once'
       throw isUnavailable ? new StreamingUnavailableError(this.#source.description, { cause: error }) : error
     }
     if (isComplete) return
@@ -318,25 +344,35 @@ export class Reflector<T extends KubeObject> {
     floor: string | undefined,
     how: 'paged' | 'streamed',
   ): void {
-    const { store, metrics, onChanges, onSynced, timing } = this.#options
+    const { metrics, timing } = this.#options
     if (isOrdered(floor) && isOrdered(version) && isNewer(floor, version)) {
       this.#staleLists++
       if (this.#staleLists < timing.maxStaleLists) throw new StaleListError(this.#source.description, version, floor)
       this.#logger.warn({ listed: version, known: floor }, 'the server has an older state than before, accepting it')
     }
-    this.#heard()
     this.#staleLists = 0
+    if (!this.isServed) this.#logger.info({}, 'the kind is served now')
+    this.#missingLists = 0
     this.#lists++
     this.#mustList = false
     if (this.#skipsStreaming === 'once') this.#skipsStreaming = 'no'
     metrics.listed(this.#resource, how)
+    const changes = this.#accept(objects, version, begunAt)
+    this.#logger.debug({ how, objects: objects.size, changes }, 'listed')
+  }
+
+  /** Takes over a complete state, and returns the number of changes. */
+  #accept(objects: ReadonlyMap<string, Stored<T>>, version: string, begunAt: number): number {
+    const { store, onChanges, onSynced } = this.#options
+    this.#heard()
     const isInitial = !this.#isSynced
     const changes = store.replace(objects, version, begunAt)
-    this.#logger.debug({ how, objects: objects.size, changes: changes.length }, 'listed')
     onChanges(changes, isInitial)
-    if (!isInitial) return
-    this.#isSynced = true
-    onSynced()
+    if (isInitial) {
+      this.#isSynced = true
+      onSynced()
+    }
+    return changes.length
   }
 
   #heard(): void {

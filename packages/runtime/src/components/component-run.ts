@@ -230,7 +230,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
   }
 
   #context(): ResolveContext<Primary, Dependencies> {
-    const { key, cache, client, logger, clock, signal } = this.#request
+    const { key, cache, client, logger, clock, signal, watches } = this.#request
     const { reporter } = this
     return {
       ...this.#input(),
@@ -244,6 +244,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
       clientAs: (account) => impersonating(client, account),
       writeStatus: () => this.#writeStatus(),
       requireLivePrimary: () => requireLive(client, this.#parts.ownerResource, this.#owner, { signal }),
+      watches,
       stage: (name, run) => this.#request.stage(name, run),
       reporter,
       logger,

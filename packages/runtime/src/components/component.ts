@@ -1,6 +1,7 @@
 /** A feature of a resource: when it is enabled, what it needs, what it renders and how it reports. */
 import type { Clock, Impersonation, KubeClient, KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import type { CacheReader } from '../cache/cache-reader.ts'
+import type { RuntimeWatches } from '../controller/runtime-watches.ts'
 import type { Change } from '../engine/apply.ts'
 import type { DesiredObject } from '../engine/desired-object.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -60,6 +61,8 @@ export interface ResolveContext<Primary extends Reportable, Dependencies = undef
    * *Errors*: `StaleViewError`, which must not be caught: the resource is reconciled again.
    */
   requireLivePrimary(): Promise<void>
+  /** Watches that are needed only sometimes, such as of a kind that the resource names. */
+  readonly watches: RuntimeWatches
   /** Reports immediately, for what must be in the status even if a later step fails. */
   readonly reporter: Reporter<Primary>
   /** Runs a part of the work and measures it for the record of the reconcile, such as a call that takes minutes. */

@@ -12,12 +12,9 @@ import {
   systemClock,
   untilAborted,
 } from '@reeve/kube'
-import type { Cache } from '../cache/cache.ts'
-import { type CacheReader, readerOf } from '../cache/cache-reader.ts'
+import type { CacheReader } from '../cache/cache-reader.ts'
 import type { Informer } from '../cache/informer.ts'
-import type { InformerHandler } from '../cache/informer-handlers.ts'
 import { describeFailure } from '../cache/informer-health.ts'
-import { type InformerOptions, resourceName } from '../cache/informer-options.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
@@ -38,11 +35,12 @@ import { feedEngine } from './engine-sources.ts'
 import { FailureEvents } from './failure-events.ts'
 import { type ObserveWrite, observeWrites } from './observed-write.ts'
 import { isPaused, orPauseChanged, PausedObjects } from './pause.ts'
-import type { ObjectChange } from './predicates.ts'
 import { type Ending, endingOf, FAILURES_TO_ESCALATE, logEnding, PAUSED } from './reconcile-ending.ts'
 import { RECONCILE_CHANNEL, type ReconcileRecord, RecordLog } from './reconcile-record.ts'
 import { ReconcileRun } from './reconcile-run.ts'
-import { asSource, type MappedSource, type Source, toController, toItself } from './sources.ts'
+import { ControllerWatches, type RuntimeWatches } from './runtime-watches.ts'
+import { asSource, type MappedSource, toController, toItself } from './sources.ts'
+import { WatchedSources } from './watched-sources.ts'
 
 /** The options with the types of watched objects erased. */
 type ErasedOptions<T extends KubeObject> = Omit<ControllerOptions<T>, 'watches'> & {
@@ -108,10 +106,12 @@ export class Controller<T extends KubeObject> implements Runnable {
   readonly #records: RecordLog
   readonly #failureEvents: FailureEvents | undefined
   readonly #primary: Resource<T>
+  readonly #primaryInformers: readonly Informer<T>[]
+  /** Those that it waits for at the start. */
+  readonly #declaredInformers: readonly Informer<KubeObject>[]
   readonly #pausedObjects: PausedObjects<T>
-  readonly #informers = new Set<Informer<KubeObject>>()
-  /** Each adds one handler to one informer, and returns the function that removes it. */
-  readonly #subscriptions: (() => () => void)[] = []
+  readonly #sources: WatchedSources
+  readonly #watches: ControllerWatches
   readonly #started = Promise.withResolvers<void>()
   readonly #instance: string
   readonly #observe: ObserveWrite | undefined
@@ -143,16 +143,20 @@ export class Controller<T extends KubeObject> implements Runnable {
       ...(metrics && { metrics }),
     })
     this.#instance = Math.floor(this.#random() * 36 ** 4).toString(36)
-    this.#reader = readerOf(
-      (of) => this.#informersOf(resourceName(of)),
-      `add it to for, owns, watches or reads of the controller ${name}`,
-    )
-
+    const watched = new WatchedSources({
+      cache,
+      namespaces: options.namespaces,
+      controller: name,
+      enqueue: (key, reason) => this.#add(key, reason),
+    })
+    this.#sources = watched
+    this.#watches = new ControllerWatches(watched, this.#logger)
+    this.#reader = watched.reader
     this.#observe =
       environment.describeWrite &&
       observeWrites(
         environment.describeWrite,
-        (of) => this.#informersOf(resourceName(of)),
+        (of) => watched.informersOf(of),
         (err) => this.#logger.error({ err }, 'describeWrite failed'),
       )
 
@@ -163,16 +167,21 @@ export class Controller<T extends KubeObject> implements Runnable {
     this.#pausedObjects = new PausedObjects(primary.resource, !(primary.metadataOnly ?? false), (count) =>
       this.#metrics.paused(count),
     )
-    this.#subscribe(cache, {
+    watched.watch({
       ...primary,
       map: toItself,
       ...(primary.predicate && { predicate: orPauseChanged(primary.predicate) }),
     })
-    for (const owned of sources.owns ?? []) {
-      this.#subscribe(cache, { ...asSource(owned), map: toController(primary.resource) })
-    }
-    for (const watched of sources.watches) this.#subscribe(cache, watched)
-    for (const read of sources.reads ?? []) this.#informersFor(cache, asSource(read))
+    this.#primaryInformers = watched.informersOf(primary.resource)
+    for (const owned of sources.owns ?? []) watched.watch({ ...asSource(owned), map: toController(primary.resource) })
+    for (const source of sources.watches) watched.watch(source)
+    for (const read of sources.reads ?? []) watched.read(asSource(read))
+    this.#declaredInformers = watched.informers
+  }
+
+  /** Watches that come and go while it runs. Also part of each {@link ReconcileRequest}. */
+  get watches(): RuntimeWatches {
+    return this.#watches
   }
 
   /** The last reconciles, oldest first. */
@@ -200,12 +209,12 @@ export class Controller<T extends KubeObject> implements Runnable {
 
   async run(signal: AbortSignal): Promise<void> {
     await this.#waitForCaches(signal)
-    const removeHandlers = this.#subscriptions.map((subscribe) => subscribe())
+    this.#sources.start()
     this.#started.resolve()
     const stopResync = this.#scheduleResync()
     const stop = () => {
       stopResync()
-      for (const remove of removeHandlers) remove()
+      this.#sources.stop()
       this.#queue.stop()
     }
     if (signal.aborted) stop()
@@ -215,68 +224,29 @@ export class Controller<T extends KubeObject> implements Runnable {
       'controller started',
     )
     await Promise.all(Array.from({ length: this.#options.concurrency }, () => this.#work(signal)))
+    await this.#watches.stopAll()
     this.#logger.info({}, 'controller stopped')
-  }
-
-  #subscribe<S extends KubeObject>(cache: Cache, source: MappedSource<S>): void {
-    const { kind } = source.resource
-    const enqueue = (change: ObjectChange<S>, isNews = true) => {
-      if (source.predicate !== undefined && !source.predicate(change)) return
-      const { namespace, name } = change.object.metadata
-      const reason = { event: change.type, kind, name, ...(namespace !== undefined && { namespace }) }
-      // Objects found at the start, and what a reconcile has written itself, have a lower priority than other changes.
-      const priority = isNews ? 'high' : 'low'
-      const states = change.type === 'modified' ? [change.object, change.previous] : [change.object]
-      for (const key of states.flatMap((state) => source.map(state, this.#reader))) {
-        this.#add(key, { reason, priority })
-      }
-    }
-    const handler: InformerHandler<S> = {
-      added: (object, isInitial, isOwn) => enqueue({ type: 'added', object }, !isInitial && !isOwn),
-      modified: (previous, object, isOwn) => enqueue({ type: 'modified', previous, object }, !isOwn),
-      deleted: (object) => enqueue({ type: 'deleted', object }),
-    }
-    for (const informer of this.#informersFor(cache, source)) {
-      this.#subscriptions.push(() => informer.addHandler(handler))
-    }
   }
 
   /** Mappers and callers may return any key; those outside the watched namespaces are ignored. */
   #add(key: ObjectKey, options: AddOptions): void {
-    const isWatched = this.#informersOf(resourceName(this.#primary)).some(
+    const isWatched = this.#primaryInformers.some(
       ({ selection: { namespace } }) => namespace === undefined || namespace === key.namespace,
     )
     if (isWatched) this.#queue.add(key, options)
     else this.#logger.debug({ ...key }, 'ignoring an object outside the watched namespaces')
   }
 
-  /** One informer, or one per namespace. */
-  #informersFor<S extends KubeObject>(cache: Cache, source: Source<S>): readonly Informer<S>[] {
-    const { resource, predicate: _, ...options } = source
-    const { namespaces } = this.#options
-    const isSpread = namespaces !== undefined && resource.namespaced && options.namespace === undefined
-    const selections = isSpread ? namespaces.map((namespace) => ({ ...options, namespace })) : [options]
-    const informers = selections.map((selection: InformerOptions<S>) => cache.informer(resource, selection))
-    for (const informer of informers) {
-      this.#informers.add(informer as unknown as Informer<KubeObject>) // found again only by its own resource
-    }
-    return informers
-  }
-
-  #informersOf<S extends KubeObject>(name: string): readonly Informer<S>[] {
-    const found = [...this.#informers].filter(({ resource }) => resourceName(resource) === name)
-    return found as unknown as readonly Informer<S>[] // requested with the resource that carries the type
-  }
-
   async #waitForCaches(signal: AbortSignal): Promise<void> {
     const { syncTimeoutMs } = this.#options
+    const informers = this.#declaredInformers
     const onTimeout = overdue(`syncing the caches of ${this.name}`, syncTimeoutMs)
     using deadline = new Deadline(syncTimeoutMs, { clock: this.#clock, signal, onTimeout })
     try {
-      await Promise.all([...this.#informers].map((informer) => informer.waitForSync(deadline.signal)))
+      await Promise.all(informers.map((informer) => informer.waitForSync(deadline.signal)))
     } catch (error) {
       if (!deadline.hasPassed) throw error
-      const missing = [...this.#informers].map((informer) => informer.health()).filter(({ isSynced }) => !isSynced)
+      const missing = informers.map((informer) => informer.health()).filter(({ isSynced }) => !isSynced)
       throw new CacheSyncTimeoutError(this.name, syncTimeoutMs, missing.map(describeFailure))
     }
   }
@@ -338,6 +308,7 @@ export class Controller<T extends KubeObject> implements Runnable {
         clock: this.#clock,
         signal: run.signal,
         events: this.#events,
+        watches: this.#watches,
         stage: <R>(name: string, part: () => R) => run.stage(name, part),
       }
       ending = await run.execute(async () => {

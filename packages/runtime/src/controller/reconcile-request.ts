@@ -4,6 +4,7 @@ import type { CacheReader } from '../cache/cache-reader.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Reason } from '../queue/reason.ts'
+import type { RuntimeWatches } from './runtime-watches.ts'
 
 /** Everything a reconcile needs to do its work. */
 export interface ReconcileRequest<T extends KubeObject> {
@@ -30,6 +31,8 @@ export interface ReconcileRequest<T extends KubeObject> {
   /** Aborts when the reconcile takes too long or the controller stops: pass it to everything that waits. */
   readonly signal: AbortSignal
   readonly events: EventRecorder
+  /** Watches that are needed only sometimes, such as of a kind that the object names. */
+  readonly watches: RuntimeWatches
   /**
    * Runs a part of the work and measures it for the record of the reconcile.
    *

@@ -81,7 +81,7 @@ export function operatorFrame(component: string, options: OperatorFrameOptions):
   })
   manager.add(events)
   manager.readiness.add('cache', () => {
-    const unhealthy = cache.health().informers.filter(({ isHealthy }) => !isHealthy)
+    const { unhealthy } = cache.health()
     if (unhealthy.length > 0) throw new Error(unhealthy.map(describeFailure).join('; '))
   })
   const counted = countingWrites(manager.client, writes)
