@@ -39,6 +39,7 @@ const broken: readonly [OperatorUnderTest, PatternName, ProblemKind][] = [
   [hand.replacesForeignFields, 'foreign-writes', 'foreign-write-lost'],
   [bookkeeping.writesOldStatus, 'foreign-writes', 'foreign-write-lost'],
   [bookkeeping.writesBackOldNotes, 'foreign-writes', 'foreign-write-lost'],
+  [bookkeeping.dropsFinalizers, 'foreign-writes', 'foreign-write-lost'],
   [bookkeeping.trustsCleanup, 'failed-request', 'state-differs'],
   [hand.neverRetries, 'failed-request', 'state-differs'],
   [runtime.givesUp, 'failed-request', 'state-differs'],

@@ -33,6 +33,9 @@ export const FOREIGN = 'exploration.reeve.dev/another-client'
 /** The condition that it leaves in a status. */
 export const FOREIGN_CONDITION = 'SomebodyElse'
 
+/** The finalizer that it holds objects with. */
+export const FOREIGN_FINALIZER = 'exploration.reeve.dev/another-client'
+
 /** Annotations about the history of an object: revisions it went through, and a stamp over its owner's uid. */
 const HISTORY = new Set(['deployment.kubernetes.io/revision', 'reeve.dev/created-from', FOREIGN])
 
@@ -138,11 +141,18 @@ function describeOwner(ledger: KnownObjects, { controller, kind, name, uid }: Ow
 
 /** How many revisions a Deployment went through depends on the history, not on the goal. */
 function withoutHistory(metadata: PlainObject): PlainObject {
-  const { annotations, labels, ...rest } = metadata as {
+  const { annotations, labels, finalizers, ...rest } = metadata as {
     readonly annotations?: PlainObject
     readonly labels?: PlainObject
+    readonly finalizers?: readonly string[]
   }
-  return { ...rest, ...onlyLasting('annotations', annotations), ...onlyLasting('labels', labels) }
+  const own = finalizers?.filter((finalizer) => finalizer !== FOREIGN_FINALIZER) ?? []
+  return {
+    ...rest,
+    ...onlyLasting('annotations', annotations),
+    ...onlyLasting('labels', labels),
+    ...(own.length > 0 && { finalizers: own }),
+  }
 }
 
 function onlyLasting(field: string, entries: PlainObject = {}): PlainObject {

@@ -3,6 +3,7 @@ import { FailureReader } from '../judge/failures.ts'
 import type { Edit, PlainObject } from '../operator-under-test.ts'
 import type { RunControl } from '../run/run-options.ts'
 import { PASS, type SeamRequest } from '../world/disturbance.ts'
+import { ForeignFinalizers } from '../world/foreign-finalizers.ts'
 import { at, leaves } from '../world/foreign-marks.ts'
 import { describeRequest, isBookkeeping, objectId } from '../world/request-facts.ts'
 import { objectsOf, patchAsSomebody, read, type Target } from '../world/targets.ts'
@@ -16,7 +17,7 @@ const TAKEN_BACK_MS = 1_000
 interface Change {
   readonly what: string
   /** Whether there was something to change. */
-  readonly act: (control: RunControl) => Promise<boolean>
+  readonly act: (control: RunControl, finalizers: ForeignFinalizers) => Promise<boolean>
 }
 
 /** The object that is written is labelled and edited, or what it is rendered from is. */
@@ -53,13 +54,18 @@ function faultOf({ operator, scenario }: PatternContext, { request, change: { wh
     options: { comparesTimes: false },
     disturb: (control) => {
       const failures = new FailureReader(control.world)
+      const finalizers = new ForeignFinalizers(control.world, (cleanUpMs) =>
+        control.fault('another client cleans up before it removes its finalizer', cleanUpMs),
+      )
       return {
         onRequest: async ({ index }) => {
-          if (index === request.index && (await act(control))) control.fault(`another client changes ${what}`)
+          if (index === request.index && (await act(control, finalizers)))
+            control.fault(`another client changes ${what}`)
           return PASS
         },
         onStepEnd: async (step) => {
           for (const loss of control.world.foreign.lost(control.world)) control.problem('foreign-write-lost', loss)
+          for (const loss of finalizers.lost()) control.problem('foreign-write-lost', loss)
           const expected = [...(operator.expectedErrors ?? []), ...(scenario.steps[step]?.expectedErrors ?? [])]
           const unusual = failuresOf(failures, expected).find((failure) => !usual.has(failure))
           if (unusual !== undefined)
@@ -81,7 +87,10 @@ function changes({ operator }: PatternContext, request: SeamRequest): readonly C
   const editOf = (resource: string) => operator.foreignEdits?.find((edit) => edit.resource === resource)
   const { resource, namespace, name, verb } = request
   const isOwn = name !== undefined && verb !== 'create' && resource !== primary && !isBookkeeping(resource)
-  const own = isOwn ? [changeOfOwned({ resource, namespace, name }, editOf(resource))] : []
+  const target = { resource, namespace, name: name ?? '' }
+  const isChanged = verb === 'update' || verb === 'patch'
+  const held = isChanged && (isOwn || resource === primary) ? [changeOfFinalizers(target)] : []
+  const own = isOwn ? [changeOfOwned(target, editOf(resource))] : []
   if (verb === 'get' && resource !== primary) return own
   const edit = editOf(primary)
   const declared: Change = {
@@ -95,13 +104,21 @@ function changes({ operator }: PatternContext, request: SeamRequest): readonly C
       return targets.length > 0
     },
   }
-  return [...own, declared, ...(edit === undefined ? [] : [changeOfSpec(primary, edit)])]
+  return [...own, ...held, declared, ...(edit === undefined ? [] : [changeOfSpec(primary, edit)])]
 }
 
 function changeOfOwned(target: Target, edit: Edit | undefined): Change {
   return {
     what: `${edit === undefined ? '' : 'spec, '}labels and annotations of ${objectId(target)}`,
     act: ({ world }) => world.foreign.mark(world, target, edit?.patch),
+  }
+}
+
+/** A finalizer belongs to whoever added it: only that client knows when its work is done. */
+function changeOfFinalizers(target: Target): Change {
+  return {
+    what: `the finalizers of ${objectId(target)}`,
+    act: (_control, finalizers) => finalizers.add(target),
   }
 }
 

@@ -12,6 +12,16 @@ export const trustsCleanup = byHand('trusts-cleanup', {
   reconcile: (hand) => withRecord(hand, (id) => hand.place.outside.remove(id).catch(() => undefined)),
 })
 
+/** Knows only its own finalizer: those of others are lost when it adds or removes it. */
+export const dropsFinalizers = byHand('drops-finalizers', {
+  reconcile: (hand) =>
+    withRecord(
+      hand,
+      (id) => hand.place.outside.remove(id),
+      () => [],
+    ),
+})
+
 /** Takes a Note that its view does not show for deleted, and deletes the record outside. */
 export const deletesRecordsOfTheUnseen = byHand('deletes-records-of-the-unseen', {
   reconcile: async (hand) => {

@@ -16,8 +16,13 @@ const FINALIZER = 'example.com/records'
  * Reconciles with a record outside that exists as long as the Note.
  *
  * @param remove removes the record with this id, before the Note is deleted
+ * @param ofOthers the finalizers that it leaves
  */
-export async function withRecord(hand: Hand, remove: (id: string) => Promise<unknown>): Promise<void> {
+export async function withRecord(
+  hand: Hand,
+  remove: (id: string) => Promise<unknown>,
+  ofOthers = (finalizers: readonly string[]) => finalizers.filter((one) => one !== FINALIZER),
+): Promise<void> {
   const { client, name, notes, place } = hand
   const note = notes.get(name)
   if (note === undefined) return
@@ -26,7 +31,7 @@ export async function withRecord(hand: Hand, remove: (id: string) => Promise<unk
     client.patch(Notes, keyOf(note), { type: 'merge', patch: { metadata: { finalizers: next, resourceVersion } } })
   if (deletionTimestamp === undefined) {
     if (!finalizers.includes(FINALIZER)) {
-      await setFinalizers([...finalizers, FINALIZER]).catch(ignoreMissing)
+      await setFinalizers([...ofOthers(finalizers), FINALIZER]).catch(ignoreMissing)
       return
     }
     if (!(await isCurrent(client, note))) return
@@ -35,7 +40,7 @@ export async function withRecord(hand: Hand, remove: (id: string) => Promise<unk
   } else if (finalizers.includes(FINALIZER) && (await isCurrent(client, note))) {
     // An old view may show an earlier Note of this name: the record of the present one has to stay.
     for (const record of await place.outside.list()) if (record.name === name) await remove(record.id)
-    await setFinalizers(finalizers.filter((one) => one !== FINALIZER)).catch(ignoreMissing)
+    await setFinalizers(ofOthers(finalizers)).catch(ignoreMissing)
   }
 }
 
