@@ -6,16 +6,22 @@ import { createPlatformClient } from '../../../../tenant/client/platform/platfor
 import { SimulatedTenants } from '../../../../tenant/simulator/simulated-tenants.ts'
 import { NamespaceView } from '../../../references/namespace-view.ts'
 import { encodeSecret } from '../../../rendering/secret-data.ts'
-import { CLIENT_KEYS, type ProvisionedClient, provision } from './provision.ts'
+import { CLIENT_KEYS, connectAutomation, disconnectAutomation, type ProvisionedClient, provision } from './provision.ts'
 
 /** A tenant, an operator whose view shows nothing, and what the server has. */
 function setUp() {
   const simulator = new SimulatedTenants({ tenants: [{ id: 'tenant' }] })
   const { authority, tokenUrl, sender } = simulator
-  const { edgeConnects, oauth } = simulator.tenant('tenant')
+  const { edgeConnects, oauth, settings } = simulator.tenant('tenant')
   const [{ id = '', secret = '' } = {}] = oauth.list()
   const oauthClient = { endpoint: tokenUrl, clientId: id, clientSecret: secret }
-  const platform = createPlatformClient({ apiServer: authority, oauth: oauthClient, sender, env: {} })
+  const platform = createPlatformClient({
+    apiServer: authority,
+    oauth: oauthClient,
+    hasKubernetesAutomation: true,
+    sender,
+    env: {},
+  })
   // Only the calls used here.
   const view = new NamespaceView({ get: () => undefined } as Partial<CacheReader> as CacheReader, 'dynatrace')
   const edgeConnect: EdgeConnect = {
@@ -41,11 +47,13 @@ function setUp() {
         }),
       }
     }
-    const client = { get } as unknown as KubeClient
-    const { signal } = new AbortController()
-    return provision(edgeConnect, { platform, view, client, requireLive, logger: silentLogger, signal })
+    return provision(edgeConnect, { ...context, client: { get } as unknown as KubeClient, requireLive })
   }
-  return { provisionOnce, edgeConnects, oauth }
+  const context = {
+    ...{ platform, view, client: {} as KubeClient, clusterId: 'cluster', requireLive: async () => undefined },
+    ...{ logger: silentLogger, signal: new AbortController().signal },
+  }
+  return { provisionOnce, edgeConnects, oauth, settings, edgeConnect, context }
 }
 
 test('what the server has counts, not that the view does not show it yet', async () => {
@@ -74,4 +82,12 @@ test('for an EdgeConnect that was deleted meanwhile nothing is created or replac
   await expect(provisionOnce(undefined, isDeleted)).rejects.toThrow('deleted')
   expect(edgeConnects.list().map(({ id }) => id)).toEqual([made.edgeConnectId])
   expect(oauth.list().map(({ id }) => id)).toContain(made.id)
+})
+
+test('a connection is found again when the status with the cluster was never written', async () => {
+  const { edgeConnect, context, settings } = setUp()
+  await connectAutomation({ ...edgeConnect, status: { kubeSystemUID: 'cluster' } }, 'token', context)
+  expect(settings.list()).toHaveLength(1)
+  await disconnectAutomation(edgeConnect, context)
+  expect(settings.list()).toEqual([])
 })

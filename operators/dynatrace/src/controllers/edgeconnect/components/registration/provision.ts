@@ -43,6 +43,8 @@ export interface ProvisionContext {
    * deleted EdgeConnect it would never be removed.
    */
   readonly requireLive: () => Promise<void>
+  /** Not that of the status: a reconcile that is cut leaves a setting in the tenant before it has written its status. */
+  readonly clusterId: string
   readonly logger: Logger
   readonly signal: AbortSignal
 }
@@ -151,19 +153,19 @@ async function keepInStep(
   await platform.edgeConnects.update(id, { ...requestOf(edgeConnect), oauthClientId: client.id }, { signal })
 }
 
-const connectionOf = ({ metadata, status }: EdgeConnect) => ({
+const connectionOf = ({ metadata }: EdgeConnect, clusterId: string) => ({
   name: metadata.name ?? '',
   namespace: metadata.namespace ?? '',
-  uid: status?.kubeSystemUID ?? '',
+  uid: clusterId,
 })
 
 /** Sends the tenant the token with which workflows reach the Kubernetes API through the EdgeConnect. */
 export async function connectAutomation(
   edgeConnect: EdgeConnect,
   token: string,
-  { platform, requireLive, signal }: ProvisionContext,
+  { platform, requireLive, clusterId, signal }: ProvisionContext,
 ): Promise<void> {
-  const connection = { ...connectionOf(edgeConnect), token }
+  const connection = { ...connectionOf(edgeConnect, clusterId), token }
   const found = await platform.connectionSettings.find(connection, { signal })
   if (found === undefined) {
     await requireLive()
@@ -176,9 +178,9 @@ export async function connectAutomation(
 /** Takes that back. *Guarantees*: may be cut anywhere and run again. */
 export async function disconnectAutomation(
   edgeConnect: EdgeConnect,
-  { platform, signal }: ProvisionContext,
+  { platform, clusterId, signal }: ProvisionContext,
 ): Promise<void> {
-  const setting = await platform.connectionSettings.find(connectionOf(edgeConnect), { signal })
+  const setting = await platform.connectionSettings.find(connectionOf(edgeConnect, clusterId), { signal })
   if (setting !== undefined) await platform.connectionSettings.delete(setting.objectId, { signal })
 }
 

@@ -107,8 +107,9 @@ export function provisionContext(
   context: ResolveContext<EdgeConnect, EdgeConnectOptions>,
   platform: PlatformClient,
 ): ProvisionContext {
-  const { client, requireLivePrimary: requireLive, logger, signal } = context
-  return { platform, view: viewOf(context), client, requireLive, logger, signal }
+  const { client, requireLivePrimary: requireLive, dependencies, logger, signal } = context
+  const { clusterId } = dependencies
+  return { platform, view: viewOf(context), client, requireLive, clusterId, logger, signal }
 }
 
 /**
