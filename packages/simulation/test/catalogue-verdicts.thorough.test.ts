@@ -10,6 +10,7 @@ import {
 } from '../src/index.ts'
 import * as bookkeeping from './catalogue/broken-bookkeeping.ts'
 import * as hand from './catalogue/broken-by-hand.ts'
+import * as cleanUp from './catalogue/broken-clean-up.ts'
 import * as runtime from './catalogue/broken-on-the-runtime.ts'
 import { good } from './catalogue/good.ts'
 import { noteScenario } from './catalogue/notes.ts'
@@ -57,6 +58,9 @@ const broken: readonly [OperatorUnderTest, PatternName, ProblemKind][] = [
   [hand.deletesByName, 'name-taken', 'foreign-object'],
   [hand.claimsForeignObjects, 'name-taken', 'unexplained'],
   [hand.recoversOnce, 'two-faults', 'state-differs'],
+  [cleanUp.guardsTooLate, 'deleted-midway', 'left-behind'],
+  [cleanUp.cleansUpWhatItSeesVanish, 'deleted-midway', 'left-behind'],
+  [cleanUp.rollsBack, 'failed-request', 'repeated-write'],
 ]
 
 describe('a broken operator is caught', () => {

@@ -84,6 +84,11 @@ export class NodeWorld extends TenantWorld {
     return { ...super.state(), ...Object.fromEntries([...agents, ...directories, ...others, ...broken]) }
   }
 
+  /** Pods keep their agent until they end. */
+  inUse(): readonly string[] {
+    return this.mounts.map(({ options }) => `agent ${basename(options.lowerdir ?? '')}`)
+  }
+
   close(): void {
     for (const seam of this.#seams) seam.closeAll()
     filePatch.release()

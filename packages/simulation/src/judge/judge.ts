@@ -64,8 +64,9 @@ export class Judge {
     const { ledger } = this.#world
     const objects = ledger.madeByOperator(this.#firstStepMs).map(({ id }) => id)
     const fields = ledger.leftInForeignObjects().map(({ entry: { id }, field }) => `${id} ${field}`)
+    const inUse = new Set(this.#world.outsideWorld.inUse?.().map((name) => `outside ${name}`))
     const outside = [...this.#outside()]
-      .filter(([name, state]) => !isDeepStrictEqual(state, this.#outsideBefore.get(name)))
+      .filter(([name, state]) => !inUse.has(name) && !isDeepStrictEqual(state, this.#outsideBefore.get(name)))
       .map(([name]) => name)
     const missing = [...this.#outsideBefore.keys()].filter((name) => !this.#outside().has(name))
     return [

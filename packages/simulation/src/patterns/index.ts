@@ -2,6 +2,7 @@
 import { crashAfterWrite, crashAroundCall, crashAtEvent } from './crashes.ts'
 import { deadConnection } from './dead-connection.ts'
 import { declaredStates } from './declared-states.ts'
+import { deletedMidway } from './deleted-midway.ts'
 import { relist, unseenStates } from './event-gaps.ts'
 import { failedRequest } from './failed-requests.ts'
 import { foreignWrites } from './foreign-writes.ts'
@@ -35,4 +36,5 @@ export const PATTERNS: readonly Pattern[] = [
   nameTaken,
   twoFaults,
   crashAtEvent,
+  deletedMidway,
 ]

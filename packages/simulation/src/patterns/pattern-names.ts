@@ -19,6 +19,7 @@ const NUMBERS = {
   'name-taken': 'T15',
   'two-faults': 'T16',
   'crash-at-event': 'T17',
+  'deleted-midway': 'T18',
 } as const
 
 /** What a pattern is called. */

@@ -1,6 +1,7 @@
 /** What a run is given, what a pattern may do during it, and what it returns. */
 import type { Difference, EndState } from '../compare/difference.ts'
 import type { Problem } from '../judge/problem.ts'
+import type { Step } from '../operator-under-test.ts'
 import type { Disturbance } from '../world/disturbance.ts'
 import type { RunLimits } from '../world/run-bounds.ts'
 import type { World } from '../world/world.ts'
@@ -22,6 +23,11 @@ export interface RunControl {
   fault(text: string, lastsMs?: number): void
   /** Notes something in the trace that prepares the fault, or ends it. */
   note(text: string): void
+  /**
+   * No further step of the scenario is begun, except the deletion of everything where that follows. Returns the step in
+   * progress.
+   */
+  end(): Step | undefined
   /** Records a problem that the end state would not show. */
   problem(kind: Problem['kind'], message: string): void
 }

@@ -47,6 +47,8 @@ class Run {
   /** Of the scenario, without the deletion of everything that may follow. */
   #counts: Counts | undefined
   #tookEffect = false
+  #step: Step | undefined
+  #isEnded = false
   /** Faults so far, and what prepared or ended them. */
   #notes = 0
 
@@ -108,7 +110,9 @@ class Run {
     judge.beginSteps()
     const steps = this.#options.endsEmpty ? [...this.#scenario.steps, deleteAll] : this.#scenario.steps
     for (const [index, step] of steps.entries()) {
+      if (this.#isEnded && step !== deleteAll) continue
       if (step === deleteAll) this.#counts = countsOf(this.#world)
+      this.#step = step
       this.#world.record(0, 'step', step.name)
       this.#comparison.beginStep(step.name)
       const failed = await perform(this.#world, this.#operator, step)
@@ -119,7 +123,7 @@ class Run {
       await disturbance.onActed?.(index)
       const isSettled = await this.#settling.settle(index, `after the step "${step.name}"`)
       if (this.#options.expected === undefined)
-        this.#problems.push(...judge.errors(step), ...(isSettled ? judge.goals(step) : []))
+        this.#problems.push(...judge.errors(step), ...(isSettled && this.#isJudged(step) ? judge.goals(step) : []))
       if (!isSettled) return
       if (await this.#isStruckAtEnd(index, disturbance)) {
         if (!(await this.#settling.settle(index, `after the fault that followed the step "${step.name}"`))) return
@@ -131,6 +135,11 @@ class Run {
       if (this.#options.expected === undefined) this.#problems.push(...judge.errors(step))
       if (!isAtRest) return
     }
+  }
+
+  /** A step that was ended early does not reach its goal. */
+  #isJudged(step: Step): boolean {
+    return !this.#isEnded || step === deleteAll
   }
 
   /** Whether something was done after a step. Only then time passes again: a look must not move what follows. */
@@ -148,6 +157,10 @@ class Run {
       stop: (instance) => this.#supervisor.stop(instance),
       fault: (text, lastsMs) => this.#fault(text, lastsMs),
       note: (text) => this.#note(text),
+      end: () => {
+        this.#isEnded = true
+        return this.#step
+      },
       problem: (kind, message) => this.#problems.push(problem(kind, message)),
     }
   }

@@ -35,7 +35,8 @@ export async function perform(world: World, operator: OperatorUnderTest, step: S
   }
 }
 
-async function deleteDeclared(world: World, { crds }: OperatorUnderTest): Promise<void> {
+/** Deletes everything declared that is not being deleted already. */
+export async function deleteDeclared(world: World, { crds }: OperatorUnderTest): Promise<void> {
   const { client } = world.user
   for (const { name: resource } of crds) {
     for (const object of world.cluster.api.list(resource)) {

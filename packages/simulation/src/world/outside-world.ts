@@ -6,6 +6,8 @@ import type { PlainObject } from '../operator-under-test.ts'
 export interface OutsideWorld {
   /** Everything in it that counts, by name: a part of the state in which two runs must agree. */
   state(): Readonly<Record<string, PlainObject>>
+  /** Names of what others still use, which may stay after everything declared is deleted. @default nothing */
+  inUse?(): readonly string[]
   /** Releases what it holds, such as a directory on disk. Called once, at the end of the run, when nothing runs anymore. */
   close?(): void | Promise<void>
 }

@@ -6,6 +6,7 @@ import type { OperatorUnderTest } from '../../src/index.ts'
 import { byHand } from './by-hand.ts'
 import { createChild, goodReconcile, isCurrent, isOwned, isSame, living, report } from './good-hand.ts'
 import { expiring, generated, recorded } from './good-records.ts'
+import { contentAddressed, inTwoStages } from './good-unusual.ts'
 import { dataOf, FULL, NoteCrd, Notes } from './notes.ts'
 import { rendered } from './on-the-runtime.ts'
 
@@ -112,4 +113,6 @@ export const good: readonly OperatorUnderTest[] = [
   recorded,
   expiring,
   generated,
+  contentAddressed,
+  inTwoStages,
 ]
