@@ -29,7 +29,7 @@ env:
   - name: POD_NAMESPACE
     valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
   {{- include "dynatrace.csiMemoryEnv" . | nindent 2 }}
-  {{- include "dynatrace.settingsEnv" $ | nindent 2 }}
+  {{- include "dynatrace.modulesEnv" $ | nindent 2 }}
 volumeMounts:
   - { name: data-dir, mountPath: /data }
 {{- end }}

@@ -82,6 +82,11 @@ limits: {{- toYaml . | nindent 2 }}
 - name: LOG_LEVEL
   value: debug
 {{ end -}}
+{{ include "dynatrace.modulesEnv" . }}
+{{- end }}
+
+{{- /* Which modules are installed. */}}
+{{- define "dynatrace.modulesEnv" -}}
 - name: modules.json
   value: |
     {{- include "dynatrace.modules" . | nindent 4 }}

@@ -245,6 +245,20 @@ describe.skipIf(helmPath === undefined)('the CSI driver of the chart (skipped wi
     expect(find(valued, 'PriorityClass', 'dynatrace-high-priority')).toMatchObject({ value: 500 })
   })
 
+  it('logs more and pulls with a Secret as configured, apart from sidecars, which have little to log', async () => {
+    const values = ['csidriver.separateSidecars=true', 'debugLogs=true', 'customPullSecret=s']
+    const { pod, containers } = podOf(await render(...values))
+    const levels = Object.values(containers).map((container) => [container.name, envOf(container).LOG_LEVEL])
+    expect(Object.fromEntries(levels)).toEqual({
+      'csi-init': undefined,
+      server: 'debug',
+      provisioner: 'debug',
+      registrar: undefined,
+      'liveness-probe': undefined,
+    })
+    expect(pod?.imagePullSecrets).toEqual([{ name: 's' }])
+  })
+
   it('gives privileges to those containers only that mount', async () => {
     const { containers } = podOf(await render('csidriver.separateSidecars=true'))
     const privileged = Object.values(containers).filter(({ securityContext }) => securityContext?.privileged)

@@ -66,6 +66,16 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     expect(all.filter(isHook)).toHaveLength(6)
   })
 
+  it.each([
+    ['by default', [], 57],
+    ['without the CSI driver', ['csidriver.enabled=false'], 49],
+    ['on OpenShift', ['platform=openshift'], 67],
+    ['by OLM', ['olm=true'], 67],
+  ])('has the number of objects that an installation is known to have, %s', async (_, values, count) => {
+    // Two of them are CRDs, which are rendered by another test.
+    expect(await render(...values)).toHaveLength(count - 2)
+  })
+
   it('has ten more objects on OpenShift, and by OLM on any platform', async () => {
     const openshift = await renderWithoutCrds([], OPENSHIFT)
     expect(ofRest(openshift).filter((name) => !BY_DEFAULT.includes(name))).toEqual(ON_OPENSHIFT)

@@ -204,12 +204,13 @@ describe.skipIf(helmPath === undefined)('the operator of the chart (skipped with
     expect(jobPod(objects)?.containers[0]).toMatchObject({ imagePullPolicy: policy })
   })
 
-  it('logs more and pulls with a Secret as configured; so does the migration', async () => {
+  it('logs more and pulls with a Secret as configured; the migration only pulls with it', async () => {
     const objects = await render('debugLogs=true', 'customPullSecret=s')
     const { env, pod } = deploymentOf(objects, OPERATOR)
     expect(env.LOG_LEVEL).toBe('debug')
     expect(pod?.imagePullSecrets).toEqual([{ name: 's' }])
     expect(jobPod(objects)?.imagePullSecrets).toEqual([{ name: 's' }])
+    expect(JSON.stringify(jobPod(objects))).not.toContain('LOG_LEVEL')
     expect(deploymentOf(all, OPERATOR).env).not.toHaveProperty('LOG_LEVEL')
   })
 

@@ -1,6 +1,6 @@
 /** The archive of an installation with planted secrets, written by the command. */
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,6 +21,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { main } from '../../src/cli/main.ts'
 import { crdManifests } from '../../src/index.ts'
+import { readFolder } from '../support/read-folder.ts'
 import { until } from '../support/until.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/dynatrace-operator.js', import.meta.url))
@@ -121,12 +122,7 @@ async function collect(name: string, args: readonly string[] = [], env: Readonly
   const target = join(folder, name)
   await mkdir(target)
   await unpackZip(file, target)
-  const entries = await readdir(target, { recursive: true, withFileTypes: true })
-  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-  const texts = await Promise.all(
-    paths.map(async (path) => [path.slice(target.length + 1), await readFile(path, 'utf8')]),
-  )
-  return { code, stdout, stderr, files: new Map(texts as [string, string][]) }
+  return { code, stdout, stderr, files: await readFolder(target) }
 }
 
 it('has logs, files, objects and a report, and no secret', async () => {
@@ -151,7 +147,12 @@ it('has logs, files, objects and a report, and no secret', async () => {
       'supportarchive_console.log',
     ]),
   )
+  // A container that never restarted has no previous log, and that is not worth a line.
   expect(files.has('logs/operator-1/main_previous.log')).toBe(false)
+  expect(stderr).not.toContain('operator-1/main_previous')
+  expect(parse(files.get('manifests/injected_namespaces/namespace-shop.yaml') ?? '')).toMatchObject({
+    Object: { kind: 'Namespace', metadata: { name: 'shop' } },
+  })
   expect(files.has('manifests/injected_namespaces/namespace-plain.yaml')).toBe(false)
   expect([...files.keys()].filter((path) => /\/secret\//.test(path))).toEqual([])
   expect(files.get('logs/operator-1/main.log')).toBe('starting\ntoken [redacted] password [redacted]\nready\n')
@@ -190,6 +191,23 @@ it('leaves out what the flags and the installed modules exclude', async () => {
   const none = await collect('none', [], { 'modules.json': '{"supportability":false}' })
   expect([...none.files.keys()].filter((path) => path.startsWith('logs/'))).toEqual([])
   expect(none.files.get('supportarchive_console.log')).toContain('rbac.supportability')
+})
+
+it('has no manifests, not even CRDs, when the cluster shows none of its objects', async () => {
+  // There are objects of these kinds only.
+  for (const resource of ['namespaces', 'pods', 'configmaps', 'events']) {
+    const always = { times: Number.POSITIVE_INFINITY }
+    cluster.faults.inject({ verb: 'list', resource }, { kind: 'status', code: 403 }, always)
+  }
+  const { code, files } = await collect('hidden')
+  cluster.faults.clear()
+  expect(code).toBe(0)
+  expect([...files.keys()].toSorted()).toEqual([
+    'operator-version.txt',
+    'supportarchive_console.log',
+    'troubleshoot.txt',
+  ])
+  expect(files.get('supportarchive_console.log')).toContain('Namespace objects is not in the archive')
 })
 
 it('refuses to write to a terminal, and explains how to get a file', async () => {

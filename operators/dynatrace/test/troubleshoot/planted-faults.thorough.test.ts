@@ -1,9 +1,10 @@
 import { runCaptured } from '@reeve/cli/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { main } from '../../src/cli/main.ts'
+import { DynaKubes } from '../../src/index.ts'
 import { helmPath } from '../support/render-chart.ts'
-import { type HealthyStage, NAMESPACE, setHealthyStage } from './support/healthy-stage.ts'
-import { PLANTED_FAULTS } from './support/planted-faults.ts'
+import { type HealthyStage, NAMESPACE, setHealthyStage, TENANT } from './support/healthy-stage.ts'
+import { addDynaKube, PLANTED_FAULTS } from './support/planted-faults.ts'
 
 describe.skipIf(helmPath === undefined)('troubleshoot (skipped without helm)', () => {
   let stage: HealthyStage
@@ -58,6 +59,69 @@ describe.skipIf(helmPath === undefined)('troubleshoot (skipped without helm)', (
       }
     })
   }
+
+  it('ends with the first prerequisite that fails', async () => {
+    const checks = async (...args: string[]) => [
+      ...new Set((await stage.troubleshoot(args)).findings.map(({ check }) => check)),
+    ]
+    // The line without a name says which namespace is checked.
+    expect(await checks('-n', 'absent')).toEqual(['', 'oneAgentAPM', 'namespace'])
+    const undo = await PLANTED_FAULTS.find(({ check }) => check === 'oneAgentAPM')?.plant(stage)
+    expect(await checks()).toEqual(['', 'oneAgentAPM'])
+    await undo?.()
+  })
+
+  it('checks the other DynaKubes when the tokens of one are missing', async () => {
+    const undo = await addDynaKube(stage, { tokens: 'absent' })
+    try {
+      const { findings } = await stage.troubleshoot()
+      const ofKubes = findings.filter(({ check, status }) => check === 'dynakube' && /^(error|ok)$/.test(status))
+      const about = (name: string, status: string) =>
+        ofKubes.some((finding) => finding.status === status && finding.message.includes(name))
+      expect(about('absent', 'error')).toBe(true)
+      expect(about('dynatrace/abc12345', 'ok')).toBe(true)
+    } finally {
+      await undo()
+    }
+  })
+
+  it('checks the other images when the registry of one cannot be reached', async () => {
+    const undo = await stage.editDynaKube({ oneAgent: { cloudNativeFullStack: { image: '127.0.0.1:9/agent:1' } } })
+    try {
+      const { findings } = await stage.troubleshoot()
+      const ofImages = findings.filter(({ check }) => check === 'dynakube.imagepull')
+      const status = (image: string) => ofImages.find(({ message }) => message.includes(image))?.status
+      expect(status('OneAgent (custom image)')).toBe('error')
+      expect(status('ActiveGate')).toBe('ok')
+    } finally {
+      await undo()
+    }
+  })
+
+  it('only mentions that there is no image of code modules', async () => {
+    const key = { namespace: NAMESPACE, name: TENANT }
+    const undo = await stage.editDynaKube({ oneAgent: { cloudNativeFullStack: {} } })
+    const { status, ...rest } = await stage.client.get(DynaKubes, key)
+    const { codeModules: _, ...without } = status ?? {}
+    await stage.client.update(DynaKubes, { ...rest, status: without }, { subresource: 'status' })
+    try {
+      const { findings, passed } = await stage.troubleshoot()
+      const about = findings.filter(({ message }) => message.includes('OneAgentCodeModules'))
+      expect(about.map((finding) => finding.status)).toEqual(['info'])
+      expect(passed).toBe(true)
+    } finally {
+      await undo()
+      const { metadata } = await stage.client.get(DynaKubes, key)
+      const before = { ...rest, metadata, ...(status && { status }) }
+      await stage.client.update(DynaKubes, before, { subresource: 'status' })
+    }
+  })
+
+  it('has one line about proxies when there are none', async () => {
+    const { findings } = await stage.troubleshoot()
+    const about = findings.filter(({ check, status }) => check === 'dynakube.proxy' && status !== 'start')
+    expect(about).toEqual([{ check: 'dynakube.proxy', status: 'ok', message: 'no proxy is configured' }])
+  })
 
   it('finds nothing wrong once all faults are removed', async () => {
     const { passed, text } = await stage.troubleshoot(['--pod', 'shop/injected'])

@@ -293,6 +293,7 @@ describe('modules', () => {
       expect(Object.values(parseModules(text)).every(Boolean)).toBe(true)
     }
     expect(parseModules('{"CSIdriver":true}')).toMatchObject({ csiDriver: true, kspm: false })
+    expect(Object.values(parseModules('{}')).some(Boolean)).toBe(false)
   })
 })
 

@@ -37,6 +37,14 @@ export class ArchiveConsole {
   /** A part is missing in the archive. */
   failed(what: string, error: unknown): void {
     this.#failures += 1
-    this.note(`${what} is not in the archive: ${error instanceof Error ? error.message : String(error)}`)
+    this.note(`${what} is not in the archive: ${messageOf(error)}`)
+  }
+
+  /** The beginning of a part is in the archive, the rest is missing. */
+  cutOff(what: string, error: unknown): void {
+    this.#failures += 1
+    this.note(`${what} ends early: ${messageOf(error)}`)
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -30,3 +30,16 @@ it('passes lines on in blocks of bounded size', async () => {
   expect(Math.max(...blocks.map(({ length }) => length))).toBeLessThan(70_000)
   expect(await collect(redactedLog(pieces('', 1), redact))).toEqual([])
 })
+
+it('passes on what came before an error, then the error', async () => {
+  async function* cut() {
+    yield* pieces('one\npassword hunter22\nthr', 3)
+    throw new Error('the node is gone')
+  }
+  const found: string[] = []
+  const read = async () => {
+    for await (const block of redactedLog(cut(), redact)) found.push(block)
+  }
+  await expect(read()).rejects.toThrow('the node is gone')
+  expect(found.join('')).toBe('one\npassword [redacted]\nthr')
+})

@@ -10,12 +10,20 @@ const BLOCK_LENGTH = 64 * 1024
 /** A private key that has more lines than this is not one. */
 const MAX_KEY_LINES = 200
 
-/** The log without secrets, redacted line by line, in blocks of lines: memory is bounded by a line and a block. */
+/**
+ * The log without secrets, redacted line by line, in blocks of lines: memory is bounded by a line and a block.
+ *
+ * *Errors*: those of the log, after everything that came before them.
+ */
 export async function* redactedLog(log: AsyncIterable<Uint8Array>, redact: Redact): AsyncGenerator<string> {
   const redactLine = withoutPrivateKeys(redact)
   let pending: Buffer = Buffer.alloc(0)
   let block = ''
-  for await (const chunk of log) {
+  let failure: { readonly reason: unknown } | undefined
+  const chunks = untilFailure(log, (reason) => {
+    failure = { reason }
+  })
+  for await (const chunk of chunks) {
     pending = Buffer.concat([pending, chunk])
     let start = 0
     for (let end = pending.indexOf(NEWLINE); end !== -1; end = pending.indexOf(NEWLINE, start)) {
@@ -34,6 +42,19 @@ export async function* redactedLog(log: AsyncIterable<Uint8Array>, redact: Redac
   }
   block += redactLine(pending.toString('utf8'))
   if (block !== '') yield block
+  if (failure !== undefined) throw failure.reason
+}
+
+/** A log that ends where it fails: what came before is worth keeping. */
+async function* untilFailure(
+  log: AsyncIterable<Uint8Array>,
+  onFailure: (reason: unknown) => void,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* log
+  } catch (reason) {
+    onFailure(reason)
+  }
 }
 
 /** The end of a piece of a long line: after a space, so that no secret is cut in two and missed. */

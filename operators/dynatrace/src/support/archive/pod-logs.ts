@@ -70,16 +70,20 @@ async function collectLog(context: ArchiveContext, pod: string, container: strin
     { namespace, name: pod },
     { container, previous, limitBytes: MAX_LOG_BYTES, timeoutMs: LOG_TIMEOUT_MS, signal },
   )
+  let isBegun = false
   try {
     // An entry is begun once there is something to write: the server may have no such log.
     const lines = redactedLog(log, redact)[Symbol.asyncIterator]()
     const first = await lines.next()
+    isBegun = true
     await zip.add(path, rest(first, lines))
     console.note(`collected ${path}`)
   } catch (error) {
     signal.throwIfAborted()
     if (previous && isBadRequest(error)) return
-    console.failed(path, error)
+    // The pod may be deleted, or its node lost, while its log is read.
+    if (isBegun) console.cutOff(path, error)
+    else console.failed(path, error)
   }
 }
 

@@ -83,7 +83,7 @@ async function scaled(name: string, { client }: HealthyStage) {
 }
 
 /** A second DynaKube of the same tenant. */
-async function addDynaKube({ client, simulator }: HealthyStage, spec: Partial<DynaKubeSpec>) {
+export async function addDynaKube({ client, simulator }: HealthyStage, spec: Partial<DynaKubeSpec>) {
   await client.create(DynaKubes, {
     apiVersion: 'dynatrace.com/v1beta6',
     kind: 'DynaKube',
@@ -93,15 +93,27 @@ async function addDynaKube({ client, simulator }: HealthyStage, spec: Partial<Dy
   return async () => void (await client.delete(DynaKubes, key('second')))
 }
 
-/** A pod that the operator rolled out, and that fails. */
-async function failingAgent({ client, apply }: HealthyStage, reason: string) {
-  const labels = { 'app.kubernetes.io/managed-by': 'dynatrace-operator' }
+/** Labels of pods that the operator rolled out. */
+const ROLLED_OUT = { 'app.kubernetes.io/managed-by': 'dynatrace-operator' }
+/** Labels of the pods of a component of the chart. */
+const ofChart = (component: string) => ({
+  'app.kubernetes.io/name': 'dynatrace-operator',
+  'app.kubernetes.io/component': component,
+})
+
+/** A pod of the operator, or one that it rolled out, that fails. */
+async function failingAgent(
+  { client, apply }: HealthyStage,
+  reason: string,
+  labels: Readonly<Record<string, string>> = ROLLED_OUT,
+) {
   const annotations = { 'simulator.reeve.dev/fail': reason }
   await apply({ ...pod('agent'), metadata: { namespace: NAMESPACE, name: 'agent', labels, annotations } })
   await until('the failure', async () => {
     const { status } = await client.get(Pods, key('agent'))
-    const waiting = status?.containerStatuses?.[0]?.state?.waiting?.reason
-    return waiting !== undefined && waiting !== 'ContainerCreating'
+    const { state, lastState } = status?.containerStatuses?.[0] ?? {}
+    if (lastState?.terminated?.reason === reason) return true
+    return state?.waiting !== undefined && state.waiting.reason !== 'ContainerCreating'
   })
   return async () => void (await client.delete(Pods, key('agent'), { gracePeriodSeconds: 0 }))
 }
@@ -380,6 +392,28 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     message: /1 pod of the Pod dynatrace\/agent: (ErrImagePull|ImagePullBackOff)/,
     remedy: /check the image and its pull secret: kubectl describe pod -n dynatrace agent/,
   },
+  {
+    name: 'an agent exceeds its memory limit',
+    plant: (stage) => failingAgent(stage, 'OOMKilled'),
+    check: 'pods',
+    message: /1 pod of the Pod dynatrace\/agent: OOMKilled, such as agent \(its memory limit is too low\)/,
+    remedy: /raise the memory limit of its resources in the DynaKube: kubectl describe pod -n dynatrace agent/,
+  },
+  ...(
+    [
+      ['operator', /raise operator\.limits\.memory of the chart/],
+      ['webhook', /raise webhook\.limits\.memory of the chart/],
+      ['csi-driver', /raise csidriver\.main\.resources\.limits\.memory of the chart/],
+    ] as const
+  ).map(
+    ([component, remedy]): PlantedFault => ({
+      name: `the ${component} exceeds its memory limit`,
+      plant: (stage) => failingAgent(stage, 'OOMKilled', ofChart(component)),
+      check: 'pods',
+      message: /1 pod of the Pod dynatrace\/agent: OOMKilled/,
+      remedy,
+    }),
+  ),
   {
     name: 'the token Secret is missing',
     plant: without(Secrets, key(TENANT)),

@@ -1,5 +1,5 @@
-/** Pods that the operator rolled out: those that crash, cannot be started or have no node. */
-import { type Pod, Pods } from '@reeve/kube'
+/** Pods of the operator and those that it rolled out: which of them crash, cannot be started or have no node. */
+import { type Pod, Pods, type Stored } from '@reeve/kube'
 import { FIELD_MANAGER } from '../../../installed-names.ts'
 import { bounded, reporterOf, type TroubleshootContext } from '../context.ts'
 
@@ -12,6 +12,9 @@ const PULL = /Image/
 /** Problems in one report: agents on a thousand nodes mostly have the same. */
 const MAX_PROBLEMS = 20
 
+/** Containers of the CSI driver whose values have another name. */
+const CSI_VALUES: Readonly<Record<string, string>> = { 'csi-init': 'csiInit', 'liveness-probe': 'livenessprobe' }
+
 interface Problem {
   readonly reason: string
   readonly container?: string
@@ -21,29 +24,38 @@ interface Problem {
 /** Reports each problem once per workload, with one of its pods. */
 export async function checkRolledOutPods(context: TroubleshootContext): Promise<void> {
   const { client, namespace } = context
-  const labelSelector = `app.kubernetes.io/managed-by=${FIELD_MANAGER}`
-  const { items } = await client.listAll(Pods, { namespace, labelSelector, ...bounded(context) })
-  if (items.length === 0) return
+  const labelled = async (label: string) =>
+    (
+      await client.listAll(Pods, {
+        namespace,
+        labelSelector: `app.kubernetes.io/${label}=${FIELD_MANAGER}`,
+        ...bounded(context),
+      })
+    ).items
+  const own = await labelled('name')
+  const rolledOut = await labelled('managed-by')
+  const pods = [...new Map([...rolledOut, ...own].map((pod) => [pod.metadata.name, pod])).values()]
+  if (pods.length === 0) return
   const reporter = reporterOf(context, 'pods')
-  reporter.start('checking the pods that the operator rolled out ...')
-  const found = new Map<string, { readonly pod: string; readonly problem: Problem; count: number }>()
-  for (const pod of items) {
+  reporter.start('checking the pods of the operator and those that it rolled out ...')
+  const found = new Map<string, { readonly pod: Stored<Pod>; readonly problem: Problem; count: number }>()
+  for (const pod of pods) {
     const problem = problemOf(pod)
     if (problem === undefined) continue
     const owner = pod.metadata.ownerReferences?.[0]
     const key = `${owner?.kind ?? 'Pod'} ${namespace}/${owner?.name ?? pod.metadata.name}: ${problem.reason}`
     const known = found.get(key)
-    if (known === undefined) found.set(key, { pod: pod.metadata.name, problem, count: 1 })
+    if (known === undefined) found.set(key, { pod, problem, count: 1 })
     else known.count += 1
   }
   for (const [key, { pod, problem, count }] of [...found].slice(0, MAX_PROBLEMS)) {
     const { message } = problem
     reporter.error(
-      `${count} ${count === 1 ? 'pod' : 'pods'} of the ${key}, such as ${pod}${message && ` (${message})`}`,
+      `${count} ${count === 1 ? 'pod' : 'pods'} of the ${key}, such as ${pod.metadata.name}${message && ` (${message})`}`,
       remedyOf(namespace, pod, problem),
     )
   }
-  if (found.size === 0) reporter.ok(`no pod of ${items.length} that the operator rolled out fails`)
+  if (found.size === 0) reporter.ok(`no pod of ${pods.length} of the operator and of what it rolled out fails`)
 }
 
 function problemOf({ status }: Pod): Problem | undefined {
@@ -59,15 +71,32 @@ function problemOf({ status }: Pod): Problem | undefined {
   return { reason: scheduled.reason ?? 'Unschedulable', message: scheduled.message ?? '' }
 }
 
-function remedyOf(namespace: string, pod: string, { reason, container }: Problem): string {
+function remedyOf(namespace: string, { metadata }: Stored<Pod>, { reason, container }: Problem): string {
+  const pod = metadata.name
+  const values = chartValuesOf(metadata.labels ?? {}, container)
+  const describe = `kubectl describe pod -n ${namespace} ${pod}`
   if (container === undefined) {
-    return `add nodes, or change resources, nodeSelector or tolerations in the DynaKube: kubectl describe pod -n ${namespace} ${pod}`
+    const where = values?.scheduling ?? 'resources, nodeSelector or tolerations in the DynaKube'
+    return `add nodes, or change ${where}: ${describe}`
   }
-  if (reason === OUT_OF_MEMORY)
-    return `raise the memory limit of its resources in the DynaKube: kubectl describe pod -n ${namespace} ${pod}`
-  if (PULL.test(reason)) return `check the image and its pull secret: kubectl describe pod -n ${namespace} ${pod}`
-  if (reason.includes('Config')) {
-    return `create the Secret or ConfigMap that it names: kubectl describe pod -n ${namespace} ${pod}`
+  if (reason === OUT_OF_MEMORY) {
+    return `raise ${values?.memory ?? 'the memory limit of its resources in the DynaKube'}: ${describe}`
   }
+  if (PULL.test(reason)) return `check the image and its pull secret: ${describe}`
+  if (reason.includes('Config')) return `create the Secret or ConfigMap that it names: ${describe}`
   return `read why it stopped: kubectl logs -n ${namespace} ${pod} -c ${container} --previous`
+}
+
+/** Where the chart sets the resources of the operator's own pods; `undefined` for pods that it rolled out. */
+function chartValuesOf(labels: Readonly<Record<string, string>>, container = '') {
+  if (labels['app.kubernetes.io/name'] !== FIELD_MANAGER) return undefined
+  const component = labels['app.kubernetes.io/component']
+  if (component === 'csi-driver') {
+    const name = CSI_VALUES[container] ?? container
+    const scheduling = 'csidriver.nodeSelector or csidriver.tolerations of the chart'
+    return { memory: `csidriver.${name}.resources.limits.memory of the chart`, scheduling }
+  }
+  const name = component === 'webhook' ? 'webhook' : 'operator'
+  const scheduling = ['requests', 'nodeSelector', 'tolerations'].map((key) => `${name}.${key}`).join(', ')
+  return { memory: `${name}.limits.memory of the chart`, scheduling: `${scheduling} of the chart` }
 }
