@@ -7,7 +7,7 @@ import { remediesIn } from './remedies.ts'
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
 
-/** The files by name: `index.html`, a script and a style sheet. */
+/** The files by name: `index.html` for a console, `board.html` for a board, a script and a style sheet. */
 export async function buildPage(): Promise<ReadonlyMap<string, Buffer>> {
   const reference = await readFile(path('../../../docs/reference.md'), 'utf8')
   const { outputFiles } = await build({
@@ -28,11 +28,16 @@ export async function buildPage(): Promise<ReadonlyMap<string, Buffer>> {
   })
   const files = outputFiles.map((file) => [basename(file.path), Buffer.from(file.contents)] as const)
   const named = (extension: string) => files.find(([name]) => name.endsWith(extension))?.[0] ?? ''
-  const html = pageHtml({ script: named('.js'), style: named('.css') })
-  return new Map([...files, ['index.html', Buffer.from(html)]])
+  const html = (root: string) => Buffer.from(pageHtml({ script: named('.js'), style: named('.css'), root }))
+  return new Map([
+    ...files,
+    ['index.html', html('<div id="app"></div>')],
+    ['board.html', html('<div id="app" data-board=""></div>')],
+  ])
 }
 
-function pageHtml({ script, style }: { readonly script: string; readonly style: string }): string {
+function pageHtml(of: { readonly script: string; readonly style: string; readonly root: string }): string {
+  const { script, style, root } = of
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -44,7 +49,7 @@ function pageHtml({ script, style }: { readonly script: string; readonly style: 
 <link rel="stylesheet" href="/${style}">
 <script type="module" src="/${script}"></script>
 </head>
-<body><div id="app"></div><noscript>The console needs JavaScript.</noscript></body>
+<body>${root}<noscript>This page needs JavaScript.</noscript></body>
 </html>
 `
 }

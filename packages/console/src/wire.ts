@@ -227,6 +227,72 @@ export interface HealthInfo {
   readonly checks: readonly { readonly operator: string; readonly name: string; readonly failure?: string }[]
 }
 
+/** One value of a view. */
+export interface CellValue {
+  readonly text: string
+  readonly tone?: 'good' | 'warning' | 'bad' | 'neutral'
+  readonly detail?: string
+}
+
+/** A table of a view. */
+export interface TableValue {
+  readonly type: 'table'
+  readonly title: string
+  /** Shown when there are no rows. */
+  readonly empty: string
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly (CellValue | string)[])[]
+}
+
+/** Named values of a view. */
+export interface FactsValue {
+  readonly type: 'facts'
+  readonly title: string
+  readonly facts: readonly (readonly [string, CellValue | string])[]
+}
+
+/** A part of a view that an operator describes as values. */
+export type SectionValue = TableValue | FactsValue
+
+/** A button of a board: what it sends. */
+export interface BoardAction {
+  readonly label: string
+  readonly method: 'POST' | 'DELETE'
+  readonly path: string
+}
+
+/** One field of a form. Fields that are left empty are not sent. */
+export interface BoardField {
+  readonly name: string
+  readonly label: string
+  readonly input: { readonly options: readonly (readonly [value: string, title: string])[] } | { readonly max: number }
+  readonly placeholder?: string
+}
+
+/** A part of a board: as in a view, with buttons; or a form whose fields are sent as JSON. */
+export type BoardSection =
+  | (TableValue & {
+      readonly note?: string
+      readonly actions?: readonly BoardAction[]
+      /** One for each row. */
+      readonly rowActions?: readonly BoardAction[]
+    })
+  | FactsValue
+  | {
+      readonly type: 'form'
+      readonly title: string
+      readonly fields: readonly BoardField[]
+      readonly action: BoardAction
+    }
+
+/** A page of its own that shows values and has buttons. */
+export interface BoardData {
+  readonly title: string
+  /** Which one of its kind it is, such as an address. */
+  readonly subtitle: string
+  readonly sections: readonly BoardSection[]
+}
+
 /** What the stream sends, a list at a time. */
 export type StreamMessage =
   | { readonly type: 'reconcile'; readonly reconcile: Reconcile }

@@ -1,10 +1,11 @@
 /** The frame of the console: navigation, connection, keyboard. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Overview } from '../src/wire.ts'
+import { ThemeButton } from './components/theme-button.tsx'
 import { duration, useNow } from './state/clock.ts'
 import { linkTo, useRoute } from './state/routing.ts'
 import { type Store, useStore } from './state/store.ts'
-import { currentTheme, toggleTheme } from './state/viewport.ts'
+import { toggleTheme } from './state/viewport.ts'
 import { Health } from './views/health.tsx'
 import { OperatorView } from './views/operator-view.tsx'
 import { Plan } from './views/plan.tsx'
@@ -32,7 +33,6 @@ export function App({ store }: { readonly store: Store }) {
   const { connection, overview } = useStore(store)
   const { page, parts } = useRoute()
   const [isHelpOpen, setHelpOpen] = useState(false)
-  const [, setTheme] = useState(currentTheme())
   useKeyboard(() => setHelpOpen(true))
   useEffect(() => {
     const known = PAGES.find((one) => one.page === page)?.title ?? parts.at(-1) ?? ''
@@ -69,17 +69,7 @@ export function App({ store }: { readonly store: Store }) {
           <span class="dot" aria-hidden="true" />
           {text}
         </span>
-        <button
-          type="button"
-          class="quiet"
-          aria-label="Change between dark and light"
-          onClick={() => {
-            toggleTheme()
-            setTheme(currentTheme())
-          }}
-        >
-          {currentTheme() === 'dark' ? '☀' : '☾'}
-        </button>
+        <ThemeButton />
         <button type="button" class="quiet" aria-label="Keyboard shortcuts" onClick={() => setHelpOpen(true)}>
           ?
         </button>

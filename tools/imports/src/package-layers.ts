@@ -28,7 +28,8 @@ const LAYERS: Layers = {
   'packages/simulation': ['console', 'crd', 'embedded-cluster', 'runtime', ...CLUSTER],
   'operators/webapp': [...OPERATOR, 'oci'],
   'operators/collector': [...OPERATOR, 'helm'],
-  'operators/dynatrace': [...OPERATOR, ...OUTSIDE, 'embedded-cluster', 'plan'],
+  // The page of its simulated tenant has the components of the console.
+  'operators/dynatrace': [...OPERATOR, ...OUTSIDE, 'console', 'embedded-cluster', 'plan'],
 }
 
 /** A sentence for every import that the layers do not allow. */

@@ -12,25 +12,38 @@ afterEach(() => simulator.close())
 
 const INFO = '/v1/deployment/installer/agent/connectioninfo'
 const open = (path: string, options?: SendOptions) => send(simulator, `https://${simulator.authority}${path}`, options)
-const submit = (path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
-  open(path, {
-    method: 'POST',
-    body: new URLSearchParams(fields).toString(),
-    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-  })
+
+interface Board {
+  readonly title: string
+  readonly sections: readonly {
+    readonly type: string
+    readonly title: string
+    readonly rows: readonly (readonly (string | { readonly text: string; readonly detail?: string })[])[]
+    readonly rowActions?: readonly { readonly method: string; readonly path: string }[]
+  }[]
+}
+
+const readBoard = async () => {
+  const reply = await open('/control/board')
+  const board = reply.json() as Board
+  return { text: reply.text, board, section: (title: string) => board.sections.find((one) => one.title === title) }
+}
 
 describe('the page', () => {
   test('lists tenants, tokens without their secrets, and calls with the names of their tokens', async () => {
     await callApi(simulator, INFO)
-    const { status, text, headers } = await open('/')
-    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+    const { text, section } = await readBoard()
     expect(text).toContain(`https://${simulator.authority}/e/abc12345/api`)
-    expect(text).toContain('Tenant other')
+    expect(section('Tenant other')).toBeDefined()
     expect(text).toContain('InstallerDownload, DataExport')
-    expect(text).toMatch(
-      /<td data-label="Method">GET<\/td><td data-label="Path"><code>\/e\/abc12345\/api\/v1\/deployment/,
-    )
-    expect(text).toMatch(/>200<\/td><td data-label="Duration">\d+ ms<\/td>.*>abc12345<\/td>.*>apiToken<\/td>/)
+    const [call = []] = section('Calls')?.rows ?? []
+    expect(call.slice(1)).toEqual([
+      { text: '200', tone: 'good' },
+      { text: 'agent-connection-info', detail: expect.stringMatching(/^GET \/e\/abc12345\/api\/v1\/deployment/) },
+      expect.stringMatching(/^\d+ ms$/),
+      'abc12345',
+      'apiToken',
+    ])
     for (const tenant of simulator.tenants()) {
       for (const { value, masked } of tenant.tokens.list()) {
         expect(text).not.toContain(value)
@@ -41,54 +54,49 @@ describe('the page', () => {
     }
   })
 
-  test('works without scripts, refreshes, and stops refreshing on request', async () => {
-    const { text, headers } = await open('/')
-    expect(text).not.toContain('<script')
-    expect(headers['content-security-policy']).toContain("default-src 'none'")
-    expect(text).toContain('<meta http-equiv="refresh" content="5">')
+  test('is served with its script and style, which load nothing from elsewhere', async () => {
+    const { status, text, headers } = await open('/')
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
     expect(text).toContain('<html lang="en">')
-    expect((await open('/?refresh=0')).text).not.toContain('http-equiv="refresh"')
+    expect(text).toContain('data-board="/control/board"')
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/)
+    const files = [...text.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path = '']) => path)
+    expect(files).toHaveLength(2)
+    for (const path of files) {
+      const file = await open(path)
+      expect([file.status, file.headers['x-content-type-options']], path).toEqual([200, 'nosniff'])
+    }
+    expect((await open('/main-other.js')).status).toBe(404)
   })
 
-  test('cannot be made to show markup that a caller sent', async () => {
-    await callApi(simulator, `/v1/%3Cscript%3E?x=<script>alert(1)</script>`)
-    await callApi(simulator, `${INFO}?networkZone="><b>`)
-    const { text } = await open('/')
-    expect(text).not.toMatch(/<script|<b>/)
+  test('shows faults in words, and what they did to a call', async () => {
+    await open('/control/faults', { method: 'POST', body: { preset: 'unavailable', tenant: 'other', times: 2 } })
+    expect((await callApi(simulator, INFO, { tenant: 'other' })).status).toBe(503)
+    expect((await callApi(simulator, INFO)).status).toBe(200)
+    const { section } = await readBoard()
+    expect(section('Faults')?.rows).toEqual([
+      [{ text: 'status 503 for every call of tenant other, 2 times', tone: 'bad' }, '1'],
+    ])
+    expect(section('Calls')?.rows[1]?.[1]).toEqual({ text: '503', tone: 'bad', detail: 'fault: status' })
+    const [{ method, path } = { method: '', path: '' }] = section('Faults')?.rowActions ?? []
+    expect((await open(path, { method })).status).toBe(204)
+    expect((await callApi(simulator, INFO, { tenant: 'other' })).status).toBe(200)
   })
 
   test('leaves no trace among the calls', async () => {
     await open('/')
+    await open('/control/board')
     await open('/control/calls')
     expect(simulator.calls()).toEqual([])
   })
 
-  test('adds and clears fault rules by its buttons', async () => {
-    const made = await submit('/control/faults', { preset: 'unavailable', operation: '', tenant: 'other', times: '' })
-    expect([made.status, made.headers.location]).toEqual([303, '/?refresh=0#faults'])
-    expect((await callApi(simulator, INFO, { tenant: 'other' })).status).toBe(503)
-    expect((await callApi(simulator, INFO)).status).toBe(200)
-    expect((await open('/')).text).toContain('injected into 1 call')
-    const [{ id } = { id: 0 }] = simulator.faults.list()
-    await submit(`/control/faults/${id}/remove`)
-    expect((await callApi(simulator, INFO, { tenant: 'other' })).status).toBe(200)
-    await submit('/control/faults', { preset: 'cut', times: '3' })
-    expect(simulator.faults.list()).toMatchObject([{ rule: { kind: 'cut', times: 3 } }])
-    await submit('/control/faults/clear')
+  test('accepts nothing from pages of other origins', async () => {
+    const add = (origin: string) =>
+      open('/control/faults', { method: 'POST', body: { preset: 'cut' }, headers: { origin } })
+    expect((await add('https://elsewhere.example')).status).toBe(403)
+    expect((await add('null')).status).toBe(403)
     expect(simulator.faults.list()).toEqual([])
-    await submit('/control/calls/clear')
-    expect(simulator.calls()).toEqual([])
-  })
-
-  test('rejects forms of other origins', async () => {
-    const refused = await submit('/control/faults', { preset: 'cut' }, { origin: 'https://elsewhere.example' })
-    expect(refused.status).toBe(403)
-    expect((await submit('/control/faults', { preset: 'cut' }, { origin: 'null' })).status).toBe(403)
-    expect(simulator.faults.list()).toEqual([])
-    // Otherwise browsers would hide the origin of the page's own forms.
-    expect((await open('/')).headers['referrer-policy']).toBe('same-origin')
-    const own = await submit('/control/faults/clear', {}, { origin: `https://${simulator.authority}` })
-    expect(own.status).toBe(303)
+    expect((await add(`https://${simulator.authority}`)).status).toBe(201)
   })
 })
 

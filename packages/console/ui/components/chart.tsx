@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { timeOfDay } from '../state/clock.ts'
+import { useTheme } from '../state/viewport.ts'
 import 'uplot/dist/uPlot.min.css'
 
 /** One line of a chart. */
@@ -24,7 +25,7 @@ export function Chart(props: {
   const holder = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)
   const names = series.map(({ name }) => name).join()
-  const theme = document.documentElement.dataset.theme
+  const theme = useTheme()
   useEffect(() => {
     const element = holder.current
     if (element === null) return undefined

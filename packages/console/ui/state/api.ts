@@ -11,17 +11,31 @@ export class ApiError extends Error {
   }
 }
 
-async function request(path: string, init: RequestInit = {}): Promise<unknown> {
+/** Sends a request to the server of the page, with a body as JSON. */
+export async function request(path: string, method = 'GET', body?: unknown): Promise<unknown> {
   let response: Response
   try {
-    response = await fetch(path, { ...init, credentials: 'same-origin' })
+    const content = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    response = await fetch(path, { method, credentials: 'same-origin', ...(body !== undefined && content) })
   } catch {
-    throw new ApiError(0, 'the operator does not respond')
+    throw new ApiError(0, 'the server of this page does not respond: is it still running?')
   }
   const value: unknown = await response.json().catch(() => undefined)
   if (response.ok) return value
-  const { error = response.statusText } = (value ?? {}) as { readonly error?: string }
-  throw new ApiError(response.status, error)
+  throw new ApiError(response.status, messageOf(value) ?? response.statusText)
+}
+
+/** Of an error as the console sends it, or as a tenant does. */
+function messageOf(value: unknown): string | undefined {
+  const { error } = (value ?? {}) as { readonly error?: string | TenantError }
+  if (error === undefined || typeof error === 'string') return error
+  const { message, constraintViolations = [] } = error
+  return [message, ...constraintViolations.map((one) => `${one.path}: ${one.message}`)].join(' ')
+}
+
+interface TenantError {
+  readonly message: string
+  readonly constraintViolations?: readonly { readonly path: string; readonly message: string }[]
 }
 
 /** Reads from the API. */
@@ -32,8 +46,7 @@ export async function get<T>(path: string, query: Readonly<Record<string, string
 
 /** Sends JSON. */
 export async function post<T>(path: string, body: unknown): Promise<T> {
-  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
-  return (await request(`/api/${path}`, init)) as T // as the server declares it
+  return (await request(`/api/${path}`, 'POST', body)) as T // as the server declares it
 }
 
 /** Begins a session: the token moves into a cookie that scripts cannot read. */

@@ -16,9 +16,10 @@ export function useIsNarrow(): boolean {
 }
 
 const KEY = 'reeve-theme'
+const THEME_EVENT = 'reeve-theme'
 
 /** The theme that is used now. */
-export function currentTheme(): 'dark' | 'light' {
+function currentTheme(): 'dark' | 'light' {
   const chosen = document.documentElement.dataset.theme
   if (chosen === 'dark' || chosen === 'light') return chosen
   return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
@@ -35,6 +36,18 @@ export function toggleTheme(): void {
   const next = currentTheme() === 'dark' ? 'light' : 'dark'
   document.documentElement.dataset.theme = next
   storage()?.setItem(KEY, next)
+  dispatchEvent(new Event(THEME_EVENT))
+}
+
+/** The theme; components that use it follow its changes. */
+export function useTheme(): 'dark' | 'light' {
+  const [theme, setTheme] = useState(currentTheme())
+  useEffect(() => {
+    const onChange = () => setTheme(currentTheme())
+    addEventListener(THEME_EVENT, onChange)
+    return () => removeEventListener(THEME_EVENT, onChange)
+  }, [])
+  return theme
 }
 
 /** A file that was opened from disk may have none. */

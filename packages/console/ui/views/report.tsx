@@ -1,16 +1,15 @@
 /** The report of explorations: what was tried, and each divergence with its trace, both end states and the difference. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { EndState, FieldChange, ReportData, ReportedDivergence, ReportedExploration } from '../../src/wire.ts'
 import { HealthBadge, Notice, Section } from '../components/badges.tsx'
 import { FieldDiff } from '../components/field-diff.tsx'
+import { ThemeButton } from '../components/theme-button.tsx'
 import { duration } from '../state/clock.ts'
 import { linkTo, useRoute } from '../state/routing.ts'
-import { currentTheme, toggleTheme } from '../state/viewport.ts'
 
 /** The page. */
 export function Report({ report }: { readonly report: ReportData }) {
   const { page, parts } = useRoute()
-  const [, setTheme] = useState(currentTheme())
   const { explorations, generatedMs, summary } = report
   const exploration = explorations.find(({ operator }) => operator === parts[0])
   const divergence = exploration?.divergences.find(
@@ -32,17 +31,7 @@ export function Report({ report }: { readonly report: ReportData }) {
           </a>
         </nav>
         <span class="muted">{new Date(generatedMs).toLocaleString()}</span>
-        <button
-          type="button"
-          class="quiet"
-          aria-label="Change between dark and light"
-          onClick={() => {
-            toggleTheme()
-            setTheme(currentTheme())
-          }}
-        >
-          {currentTheme() === 'dark' ? '☀' : '☾'}
-        </button>
+        <ThemeButton />
       </header>
       <main>
         {exploration !== undefined && divergence !== undefined ? (

@@ -53,7 +53,8 @@ export async function openPage(
   viewport = { width: 1280, height: 780 },
   colorScheme: 'dark' | 'light' = 'light',
 ): Promise<{ readonly page: Page; readonly problems: readonly string[] }> {
-  const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' })
+  // Servers with certificates of their own are on this machine.
+  const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce', ignoreHTTPSErrors: true })
   const page = await context.newPage()
   page.setDefaultTimeout(PATIENCE_MS)
   const problems: string[] = []
@@ -98,10 +99,13 @@ const WANTED = [
   'releases',
   'dynatrace',
   'report',
+  'simulator',
 ]
 
-/** Writes a picture of what is in view, if pictures are wanted. */
+/** Writes a picture of what is in view, if pictures are wanted; with `REEVE_SCREENSHOTS=<folder>` of every page, to look at. */
 export async function picture(page: Page, name: string): Promise<void> {
+  const { REEVE_SCREENSHOTS: folder } = process.env
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
   if (PICTURES === undefined || !WANTED.includes(name)) return
   const session = await page.context().newCDPSession(page)
   const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 82 })

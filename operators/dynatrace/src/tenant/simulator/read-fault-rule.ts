@@ -45,14 +45,6 @@ export function readFaultRule(value: unknown): FaultRule {
   }
 }
 
-/** The same out of the fields of a form: empty ones were not filled in. */
-export function readFaultForm(form: URLSearchParams): FaultRule {
-  const filled = [...form].filter(([, value]) => value !== '')
-  return readFaultRule(
-    Object.fromEntries(filled.map(([name, value]) => [name, name === 'times' ? Number(value) : value])),
-  )
-}
-
 function readFault(value: Readonly<Record<string, unknown>>): Fault | ExpiredCertificate {
   if (value.preset !== undefined) {
     const preset = typeof value.preset === 'string' ? FAULT_PRESETS[value.preset] : undefined

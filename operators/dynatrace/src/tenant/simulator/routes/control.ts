@@ -2,10 +2,11 @@
 import type { CallLog } from '../call-log.ts'
 import type { FaultRules } from '../fault-rules.ts'
 import type { Call } from '../http/call.ts'
-import { empty, html, json, type SimulatedResponse } from '../http/response.ts'
+import { empty, json, type SimulatedResponse } from '../http/response.ts'
 import type { PathParameters, Route } from '../http/router.ts'
-import { renderPage } from '../page/page.ts'
-import { readFaultForm, readFaultRule } from '../read-fault-rule.ts'
+import { simulatorBoard } from '../page/board.ts'
+import { SimulatorPage } from '../page/simulator-page.ts'
+import { readFaultRule } from '../read-fault-rule.ts'
 import { Refusal, violation } from '../refusal.ts'
 import type { TenantState } from '../state/tenant-state.ts'
 
@@ -18,20 +19,13 @@ export interface ControlParts {
   operations(): readonly string[]
 }
 
-const REFRESH_SECONDS = 5
-
-/** The page loads nothing and is shown in no frame; its forms lead back here. */
-const PAGE_HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  'cache-control': 'no-store',
-  // With no-referrer browsers would send the forms with the origin null, which matches nothing.
-  'referrer-policy': 'same-origin',
-}
+/** What the page shows, as JSON. */
+const BOARD_PATH = '/control/board'
 
 /** Calls that concern the simulator itself: they are neither recorded nor subject to faults. */
 export function controlRoutes(parts: ControlParts): readonly Route[] {
   const { tenants, faults, log } = parts
+  const page = new SimulatorPage(BOARD_PATH)
   const route = (
     method: Route['method'],
     path: string,
@@ -49,19 +43,20 @@ export function controlRoutes(parts: ControlParts): readonly Route[] {
     },
   })
   return [
-    route('GET', '/', ({ query }) =>
-      html(
+    route('GET', '/', ({ path }) => page.file(path)),
+    route('GET', '/main-:file', ({ path }) => page.file(path)),
+    route('GET', BOARD_PATH, () =>
+      json(
         200,
-        renderPage({
+        simulatorBoard({
           authority: parts.authority(),
           tenants: [...tenants.values()],
           faults: faults.list(),
           operations: parts.operations(),
           calls: log.list(),
           callCount: log.count,
-          refreshSeconds: query.get('refresh') === '0' ? 0 : REFRESH_SECONDS,
         }),
-        PAGE_HEADERS,
+        { 'cache-control': 'no-store' },
       ),
     ),
     route('GET', '/control/tenants', () => json(200, { tenants: [...tenants.values()].map(describeTenant) })),
@@ -70,18 +65,10 @@ export function controlRoutes(parts: ControlParts): readonly Route[] {
       log.clear()
       return empty(204)
     }),
-    route('POST', '/control/calls/clear', () => {
-      log.clear()
-      return backToPage()
-    }),
     route('GET', '/control/faults', () => json(200, { faults: faults.list() })),
-    route('POST', '/control/faults', async (call) => {
-      if (isForm(call)) {
-        faults.add(readFaultForm(await call.form()))
-        return backToPage()
-      }
-      return json(201, { id: faults.add(readFaultRule(await call.json())).id })
-    }),
+    route('POST', '/control/faults', async (call) =>
+      json(201, { id: faults.add(readFaultRule(await call.json())).id }),
+    ),
     route('DELETE', '/control/faults', () => {
       faults.clear()
       return empty(204)
@@ -89,14 +76,6 @@ export function controlRoutes(parts: ControlParts): readonly Route[] {
     route('DELETE', '/control/faults/:id', (_call, parameters) => {
       faults.remove(readId(parameters))
       return empty(204)
-    }),
-    route('POST', '/control/faults/clear', () => {
-      faults.clear()
-      return backToPage()
-    }),
-    route('POST', '/control/faults/:id/remove', (_call, parameters) => {
-      faults.remove(readId(parameters))
-      return backToPage()
     }),
   ]
 }
@@ -113,20 +92,12 @@ function describeTenant({ id, tokens, versions, settings, edgeConnects }: Tenant
   }
 }
 
-function backToPage(): SimulatedResponse {
-  return empty(303, { location: '/?refresh=0#faults' })
-}
-
-function isForm({ headers }: Call): boolean {
-  return headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true
-}
-
 function readId({ id = '' }: PathParameters): number {
   if (!/^\d{1,9}$/.test(id)) throw violation('PATH', 'id', 'must be a number')
   return Number(id)
 }
 
-/** Pages of other origins must not submit our forms. Programs send no origin. */
+/** Pages of other origins must not press our buttons. Programs send no origin. */
 function requireSameOrigin({ headers, host }: Call): void {
   const { origin } = headers
   if (origin === undefined || origin === `https://${host}`) return
