@@ -46,9 +46,26 @@ describe('a review of one kind', () => {
     expect(lines(findings)).toEqual([4, 5])
   })
 
-  it('skips other kinds and other versions', () => {
-    const others = 'apiVersion: v1\nkind: Secret\n---\napiVersion: example.com/v2\nkind: Greeting\n'
+  it('skips other kinds', () => {
+    const others = 'apiVersion: v1\nkind: Secret\n---\napiVersion: apps/v1\nkind: Deployment\n'
     expect(review(others)).toEqual({ checked: 0, skipped: 2, findings: [] })
+  })
+
+  it('does not let another version pass unchecked', () => {
+    const { findings, ...counts } = review('kind: Greeting\napiVersion: example.com/v2\nmetadata: { name: a }\n')
+    expect(counts).toEqual({ checked: 0, skipped: 0 })
+    const message = 'unknown version "example.com/v2"; use example.com/v1'
+    expect(findings).toEqual([
+      { file: 'hello.yaml', line: 2, column: 1, object: 'Greeting a', severity: 'error', message },
+    ])
+  })
+
+  it.each([
+    ['group', 'exmaple.com/v1', 'Greeting', 'exmaple.com/v1 Greeting is not checked; example.com/v1 Greeting would be'],
+    ['kind', 'example.com/v1', 'Greting', 'example.com/v1 Greting is not checked; example.com/v1 Greeting would be'],
+  ])('warns about a misspelt %s, which may be meant', (_, apiVersion, kind, message) => {
+    const { skipped, findings } = review(`apiVersion: ${apiVersion}\nkind: ${kind}\n`)
+    expect([skipped, findings]).toEqual([1, [expect.objectContaining({ severity: 'warning', message })]])
   })
 
   it('validates objects with only apiVersion and kind', () => {

@@ -13,7 +13,7 @@ export interface Verdict {
 
 /**
  * Calls `judge` for every object of a kind, and adds the position in the files to each finding. Objects of other kinds
- * are skipped.
+ * are skipped; one of another version is an error, and one that looks misspelt a warning, because it would not be checked.
  *
  * *Assumptions*: `judge` supports objects with only apiVersion and kind. The types in `metadata` are valid.
  *
@@ -36,7 +36,11 @@ export function reviewKind<T extends KubeObject>(
       const { problems: errors, warnings = [] } = malformed.length > 0 ? { problems: malformed } : judge(entry.object)
       const remarks = [...errors.map(at(entry, 'error')), ...warnings.map(at(entry, 'warning'))]
       findings.push(...remarks.sort(byPosition))
-    } else skipped++
+    } else {
+      const mistaken = mistakenFor(resource, entry)
+      if (mistaken?.severity !== 'error') skipped++
+      if (mistaken !== undefined) findings.push(mistaken)
+    }
   }
   return { checked, skipped, findings }
 }
@@ -44,6 +48,20 @@ export function reviewKind<T extends KubeObject>(
 /** It declares this kind; `judge` validates the rest. */
 function isOf<T extends KubeObject>(resource: Resource<T>, object: KubeObject): object is T {
   return object.kind === resource.kind && object.apiVersion === apiVersionOf(resource)
+}
+
+/** A finding about an object that is not of this kind, but probably meant to be. */
+function mistakenFor(resource: Resource, { file, object, locate }: ManifestObject): Finding | undefined {
+  const [group = ''] = object.apiVersion.split('/')
+  const expected = apiVersionOf(resource)
+  const [isOfGroup, isOfKind] = [group === resource.group, object.kind === resource.kind]
+  if (!isOfGroup && !isOfKind) return undefined
+  const finding = { file, ...locate(isOfKind ? 'apiVersion' : 'kind'), object: titleOf(object) }
+  if (isOfGroup && isOfKind) {
+    return { ...finding, severity: 'error', message: `unknown version "${object.apiVersion}"; use ${expected}` }
+  }
+  const message = `${object.apiVersion} ${object.kind} is not checked; ${expected} ${resource.kind} would be`
+  return { ...finding, severity: 'warning', message }
 }
 
 const byPosition = (one: Finding, other: Finding): number => one.line - other.line || one.column - other.column
