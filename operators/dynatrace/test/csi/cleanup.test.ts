@@ -153,7 +153,20 @@ describe('a DynaKube that is deleted', () => {
     expect(await readlink(stage.paths.latestCodeModule('dk'))).toBe(at(`codemodules/${USED}`))
     await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'dk' })
     expect(await stage.reconcile('dk')).toBeUndefined()
-    expect([await names('_dynakubes'), await names('codemodules')]).toEqual([[], []])
+    expect(await names()).toEqual([])
+  })
+
+  it('leaves no empty directories if it was the last one, but those of another that has no agent yet', async () => {
+    await make('work')
+    await stage.reconcile('dk')
+    await stage.dynakube('waiting', { spec: CLOUD_NATIVE })
+    await stage.reconcile('waiting')
+    await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'dk' })
+    await stage.reconcile('dk')
+    expect(await names()).toEqual(['_dynakubes', 'codemodules', 'work'])
+    await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'waiting' })
+    await stage.reconcile('waiting')
+    expect(await names()).toEqual([])
   })
 
   it('loses agent and storage soon after the last pods that use them are gone', async () => {

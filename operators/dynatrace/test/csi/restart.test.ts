@@ -39,6 +39,22 @@ describe.skipIf(missingRights())('a driver that is started again', () => {
     expect(await second.stop()).toBe(0)
   })
 
+  it('leaves its directory of volumes only as long as there are volumes, and creates it again', async () => {
+    await using node = await csiNode()
+    const first = await node.start()
+    await node.installModule('1.2.3.4-5', 'dk')
+    expect(await first.publish(volume)).toEqual(OK)
+    expect(await first.stop()).toBe(0)
+    expect(await readdir(join(node.data, 'appmounts'))).toEqual([node.idOf(volume)])
+    const second = await node.start()
+    expect(await second.unpublish(volume)).toEqual(OK)
+    expect(await second.stop()).toBe(0)
+    expect(await readdir(node.data)).not.toContain('appmounts')
+    const third = await node.start()
+    expect(await third.publish(volume)).toEqual(OK)
+    expect(await node.mounts()).toHaveLength(2)
+  })
+
   it('removes an overlay that no pod sees, and mounts it once when it is called again', async () => {
     await using node = await csiNode()
     await mountOverlay(node)

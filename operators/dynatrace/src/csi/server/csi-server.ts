@@ -9,6 +9,7 @@ import { serveUnix } from '../grpc/unix-server.ts'
 import { kernelMounts } from '../mounts/kernel-mounts.ts'
 import type { Mounts } from '../mounts/mounts.ts'
 import { toolMounts } from '../mounts/tool-mounts.ts'
+import { removeEmptyDirectory } from '../remove-empty-directory.ts'
 import { runTogether } from '../run-together.ts'
 import { identityService } from './identity-service.ts'
 import { nodeService } from './node-service.ts'
@@ -30,6 +31,8 @@ export interface CsiServerOptions {
 /**
  * Serves until `signal` aborts. It needs no access to the API server: what it has to know is in the data directory and in
  * the kernel's table of mounts, so it starts after any crash with the same knowledge.
+ *
+ * *Guarantees*: without volumes it leaves no directory of volumes behind: it may never run again on this node.
  *
  * *Errors*: if the data directory cannot be made or one of the addresses is taken.
  */
@@ -56,6 +59,7 @@ export async function runCsiServer(options: CsiServerOptions, signal: AbortSigna
     ],
     signal,
   )
+  await removeEmptyDirectory(paths.appMounts, logger)
 }
 
 async function availableMounts(logger: Logger): Promise<Mounts> {

@@ -1,5 +1,6 @@
 /** Deletes what nothing on this node needs any more. */
 import { needsAppInjection, supportsReadOnlyHost } from '../../../api/dynakube/one-agent-facts.ts'
+import { removeEmptyDirectory } from '../../remove-empty-directory.ts'
 import type { CleanupContext } from './cleanup-context.ts'
 import { removeCodeModules, removeDynaKubeDirectories } from './remove-code-modules.ts'
 import { directoriesIn } from './remove-directory.ts'
@@ -40,7 +41,13 @@ export async function cleanUp(context: CleanupContext): Promise<CleanupOutcome> 
     // As long as there is a DynaKube, the next regular clean-up finds it.
     dynakubes.length === 0 && (await hasDirectories(context)) ? IN_USE_MS : undefined,
   ].filter((waitMs) => waitMs !== undefined)
+  if (dynakubes.length === 0) await removeEmptyDirectories(context)
   return { deleted, ...(waitsMs.length > 0 && { againInMs: Math.min(...waitsMs) }) }
+}
+
+/** The chart may be uninstalled next, and nobody would delete them then. */
+async function removeEmptyDirectories({ paths, logger }: CleanupContext): Promise<void> {
+  for (const path of [paths.codeModules, paths.dynakubes, paths.jobs]) await removeEmptyDirectory(path, logger)
 }
 
 /** Whether agents, or storage of host agents, are left. */
