@@ -93,12 +93,25 @@ export default defineConfig({
       {
         test: {
           name: 'node',
-          // All suites use the same node.
-          fileParallelism: false,
+          // All suites use the same node, and most of their time they wait for its kubelet.
+          maxWorkers: 2,
           isolate,
           include: everywhere.map((root) => `${root}/**/*.node.test.ts`),
-          exclude: ignored,
+          exclude: [...ignored, '**/*.alone.node.test.ts'],
           // On a busy machine even containers take a minute to start.
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+        },
+      },
+      {
+        test: {
+          name: 'node-alone',
+          // They kill components of the node, or install the same chart.
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+          isolate,
+          include: everywhere.map((root) => `${root}/**/*.alone.node.test.ts`),
+          exclude: ignored,
           testTimeout: 600_000,
           hookTimeout: 600_000,
         },

@@ -16,7 +16,7 @@ export const PAUSE_IMAGE = 'reeve.test/pause:1'
 export const SHELL_IMAGE = 'reeve.test/shell:1'
 
 /** How long the node may take to become ready. A loaded two-core machine needs about 20 s. */
-export const NODE_READY_TIMEOUT_MS = 120_000
+export const NODE_READY_TIMEOUT_MS = 300_000
 
 /** How often a condition is checked. */
 export const POLL_INTERVAL_MS = 250

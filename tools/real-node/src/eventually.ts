@@ -4,7 +4,7 @@ import { POLL_INTERVAL_MS } from './defaults.ts'
 import { ComponentExitedError, TimeoutError } from './errors.ts'
 
 export interface EventuallyOptions {
-  /** @default 120_000 */
+  /** @default 300_000 */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }
@@ -18,7 +18,7 @@ export interface EventuallyOptions {
 export async function eventually<T>(
   what: string,
   check: () => Promise<T | undefined | false> | T | undefined | false,
-  { timeoutMs = 120_000, signal }: EventuallyOptions = {},
+  { timeoutMs = 300_000, signal }: EventuallyOptions = {},
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs
   for (;;) {

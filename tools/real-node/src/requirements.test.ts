@@ -1,7 +1,14 @@
 import { expect, it } from 'vitest'
 import { type Machine, whyNoNode } from './requirements.ts'
 
-const machine: Machine = { platform: 'linux', uid: 0, hasFile: () => true, hasProgram: () => true }
+const GIB = 1024 ** 3
+const machine: Machine = {
+  platform: 'linux',
+  uid: 0,
+  hasFile: () => true,
+  hasProgram: () => true,
+  memoryBytes: 8 * GIB,
+}
 
 it('runs a node as root on Linux with all programs', () => {
   expect(whyNoNode(machine)).toBeUndefined()
@@ -14,4 +21,8 @@ it('says what is missing and how to get it', () => {
   expect(whyNoNode({ ...machine, hasProgram: (name) => name !== 'ip' })).toBe(
     'Missing: ip. On Debian or Ubuntu: apt-get install iproute2',
   )
+  expect(whyNoNode({ ...machine, hasProgram: (name) => !['unshare', 'setpriv'].includes(name) })).toBe(
+    'Missing: unshare, setpriv. On Debian or Ubuntu: apt-get install util-linux',
+  )
+  expect(whyNoNode({ ...machine, memoryBytes: 2 * GIB })).toMatch('needs 6 GiB of memory; there are 2.0')
 })

@@ -1,5 +1,6 @@
 /** Decides whether a node can run on this machine. */
 import { existsSync } from 'node:fs'
+import { totalmem } from 'node:os'
 import { delimiter, join } from 'node:path'
 
 /** What is known about the machine. */
@@ -9,25 +10,35 @@ export interface Machine {
   readonly uid: number | undefined
   readonly hasFile: (path: string) => boolean
   readonly hasProgram: (name: string) => boolean
+  /** Memory that processes may use. */
+  readonly memoryBytes: number
 }
+
+const GIB = 1024 ** 3
+/** For the control plane, the node and the pods of the suites; a machine of 6 GiB has a little less. */
+const MIN_MEMORY_BYTES = 5.5 * GIB
 
 const PROGRAMS: readonly (readonly [name: string, debianPackage: string])[] = [
   ['apt-get', 'apt'],
   ['dpkg-deb', 'dpkg'],
   ['unshare', 'util-linux'],
+  ['setpriv', 'util-linux'],
   ['mount', 'mount'],
   ['ip', 'iproute2'],
 ]
 
 /** Why a node cannot run, with the remedy; `undefined` when it can. */
-export function whyNoNode({ platform, uid, hasFile, hasProgram }: Machine): string | undefined {
+export function whyNoNode({ platform, uid, hasFile, hasProgram, memoryBytes }: Machine): string | undefined {
   if (platform !== 'linux') return 'A node needs Linux: it runs containers. Use a virtual machine with Debian.'
   if (uid !== 0) return 'A node needs root for namespaces, mounts and cgroups. Run again as root.'
   if (!hasFile('/sys/fs/cgroup')) return 'No cgroups are mounted at /sys/fs/cgroup, which containers need.'
   const missing = PROGRAMS.filter(([name]) => !hasProgram(name))
   if (missing.length > 0) {
-    const packages = missing.map(([, debianPackage]) => debianPackage).join(' ')
+    const packages = [...new Set(missing.map(([, debianPackage]) => debianPackage))].join(' ')
     return `Missing: ${missing.map(([name]) => name).join(', ')}. On Debian or Ubuntu: apt-get install ${packages}`
+  }
+  if (memoryBytes < MIN_MEMORY_BYTES) {
+    return `A node needs 6 GiB of memory; there are ${(memoryBytes / GIB).toFixed(1)}. Use a larger machine.`
   }
   return undefined
 }
@@ -40,5 +51,7 @@ export function thisMachine(): Machine {
     uid: process.getuid?.(),
     hasFile: existsSync,
     hasProgram: (name) => folders.some((folder) => existsSync(join(folder, name))),
+    // 0 where nothing limits the process.
+    memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
   }
 }

@@ -64,7 +64,7 @@ async function runVitest(
     join(vitestFolder, 'vitest.mjs'),
     'run',
     '--project',
-    'node',
+    'node*',
     '--reporter',
     'verbose',
     ...vitestArguments,

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findClientBinary } from '@reeve/client-binaries'
 import { ensureBinaries, GoMissingError, RealClusterError, showBuildProgress } from '@reeve/real-cluster'
-import { ensureContainerRuntime } from './container-runtime.ts'
+import { type ContainerRuntime, ensureContainerRuntime } from './container-runtime.ts'
 import { RealNodeError, UnsupportedMachineError } from './errors.ts'
 import { buildImages } from './images.ts'
 import { ensureNodePrograms } from './node-programs.ts'
@@ -52,12 +52,12 @@ async function runTests(vitestArguments: readonly string[]): Promise<number> {
   if (reason !== undefined) throw new UnsupportedMachineError(reason)
   const { REEVE_REAL_NODE_LOGS: logs, REEVE_REAL_NODE_IMAGES: keptImages } = process.env
   if (logs) await mkdir(logs, { recursive: true })
-  await assertSandbox(signal)
   const onStep = showStep
-  await ensureBinaries({ onProgress: showBuildProgress(process.stderr), signal })
-  const programs = await ensureNodePrograms({ onStep, signal })
   onStep('downloading containerd, runc, CNI plugins and iptables, unless they are cached')
   const runtime = await ensureContainerRuntime({ signal })
+  await assertSandbox(runtime, signal)
+  await ensureBinaries({ onProgress: showBuildProgress(process.stderr), signal })
+  const programs = await ensureNodePrograms({ onStep, signal })
   // They are unpacked into the cache, which is read-only in the sandbox.
   for (const client of ['kubectl', 'helm'] as const) await findClientBinary(client)
   const folder = keptImages || (await mkdtemp(join(tmpdir(), 'reeve-node-images-')))
@@ -73,15 +73,32 @@ async function runTests(vitestArguments: readonly string[]): Promise<number> {
   }
 }
 
+/** What containers, CNI plugins and kube-proxy need of the kernel; the last line that is printed names what failed. */
+const PROBE = `
+set -ex
+cd "$TMPDIR"
+ip link add probe0 type bridge
+mkdir lower upper work merged
+mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work overlay merged
+iptables -t nat -A POSTROUTING -m comment --comment probe -m mark --mark 1 -j MASQUERADE
+iptables -t nat -A PREROUTING -p tcp -m addrtype --dst-type LOCAL -m statistic --mode random --probability 0.5 \\
+  -j DNAT --to-destination 10.88.0.1:1
+iptables -A FORWARD -m conntrack --ctstate INVALID -j DROP
+`
+
 /** Tries whether the machine permits what a sandbox needs: a container may run as root without being allowed to mount. */
-async function assertSandbox(signal: AbortSignal): Promise<void> {
-  const code = await runInSandbox(['true'], { signal }).catch((error: unknown) => {
+async function assertSandbox(runtime: ContainerRuntime, signal: AbortSignal): Promise<void> {
+  const env = { ...process.env, ...runtime.env }
+  const quiet = 'sh -c "$1" >"$TMPDIR/printed" 2>&1 || { cat "$TMPDIR/printed"; exit 1; }'
+  const code = await runInSandbox(['sh', '-c', quiet, 'sh', PROBE], { env, signal }).catch((error: unknown) => {
     if (error instanceof RealNodeError) return error.code
     throw error
   })
   if (code === 0) return
   const remedy = 'In a container, run it with all privileges, or use a virtual machine.'
-  throw new UnsupportedMachineError(`Namespaces, mounts, network interfaces or cgroups cannot be created. ${remedy}`)
+  throw new UnsupportedMachineError(
+    `Namespaces, mounts, network interfaces, firewall rules or cgroups cannot be created. ${remedy}`,
+  )
 }
 
 function showStep(step: string): void {

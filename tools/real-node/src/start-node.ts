@@ -81,7 +81,7 @@ export async function startNode(options: StartNodeOptions): Promise<RealNode> {
     'info',
   )
   containerd.start()
-  await eventually('containerd responds', () => runProgram('ctr', ['version'], { env }), { timeoutMs: 30_000 })
+  await eventually('containerd responds', () => runProgram('ctr', ['version'], { env }))
   for (const image of images) await runProgram('ctr', ['--namespace', 'k8s.io', 'images', 'import', image], { env })
 
   onStep?.('starting the control plane')

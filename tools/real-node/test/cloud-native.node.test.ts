@@ -16,7 +16,7 @@ import {
   supportArchive,
   uninstallChart,
 } from './support/dynatrace.ts'
-import { containerMemory, killedForMemory, print, publishTimes } from './support/figures.ts'
+import { print, publishTimes, recordMemory } from './support/figures.ts'
 import { apply, exec, get, type Json, kubectl, list, podReady } from './support/kubectl.ts'
 import { DRIVER_DATA } from './support/node-state.ts'
 
@@ -115,8 +115,6 @@ describe('a DynaKube with cloudNativeFullStack and the CSI driver', () => {
   })
 
   it('stays within its memory limits', async () => {
-    print(`memory in ${NAMESPACE}`, await containerMemory(NAMESPACE))
-    expect(await killedForMemory(NAMESPACE)).toEqual([])
-    expect(await killedForMemory(APPS)).toEqual([])
+    expect(await recordMemory(NAMESPACE, APPS)).toEqual([])
   })
 })

@@ -4,7 +4,8 @@ import { ChartServer, packChart } from '@reeve/helm/testing'
 import { eventually, NODE_IP, SHELL_IMAGE } from '@reeve/real-node'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { condition } from './support/conditions.ts'
-import { apply, exec, get, helm, type Json, kubectl, list, podReady } from './support/kubectl.ts'
+import { recordMemory } from './support/figures.ts'
+import { apply, get, helm, type Json, kubectl, list, podReady, responseOf } from './support/kubectl.ts'
 import { imageRepository } from './support/node-images.ts'
 
 const operator = new URL('../../../operators/collector/', import.meta.url)
@@ -29,14 +30,14 @@ beforeAll(async () => {
   ]
   const settings = values.flatMap((value) => ['--set-json', value.replace(/=([^{].*)$/, '="$1"')])
   await helm('install', OPERATOR, fileURLToPath(new URL('chart', operator)), '--namespace', OPERATOR, ...settings)
-  await kubectl('rollout', 'status', `deployment/${OPERATOR}`, '--namespace', OPERATOR, '--timeout', '240s')
+  await kubectl('rollout', 'status', `deployment/${OPERATOR}`, '--namespace', OPERATOR, '--timeout', '280s')
   await kubectl('create', 'namespace', TENANT)
   await kubectl('create', 'serviceaccount', 'collector', '--namespace', TENANT)
   const account = ['--clusterrole', `${OPERATOR}-tenant`, '--serviceaccount', `${TENANT}:collector`]
   await kubectl('create', 'rolebinding', 'collector', '--namespace', TENANT, ...account)
 })
 afterAll(async () => {
-  await kubectl('delete', 'collectors', '--all', '--namespace', OPERATOR, '--timeout', '240s')
+  await kubectl('delete', 'collectors', '--all', '--namespace', OPERATOR, '--timeout', '280s')
   await helm('uninstall', OPERATOR, '--namespace', OPERATOR, '--wait')
   await kubectl('delete', 'namespace', OPERATOR, TENANT)
   await charts[Symbol.asyncDispose]()
@@ -57,8 +58,8 @@ it('installs a release whose pod responds through its Service, and agrees with h
     },
   })
   await podReady(TENANT, 'reader')
-  const address = `http://${RELEASE}.${TENANT}.svc.cluster.local:8080/`
-  expect(await exec(TENANT, 'reader', 'wget', '-qO-', address)).toBe(`${pod.metadata.name}\n`)
+  const url = `http://${RELEASE}.${TENANT}.svc.cluster.local:8080/`
+  expect(await responseOf(url, { namespace: TENANT, pod: 'reader' })).toBe(`${pod.metadata.name}\n`)
   expect(await history()).toEqual([{ revision: 1, status: 'deployed', chart: `${CHART}-1.0.0` }])
 })
 
@@ -78,14 +79,10 @@ it('upgrades the release, whose pod is replaced', async () => {
 
 it('reports a release whose container crashes', async () => {
   await apply(collector({ version: '1.1.0', values: { image: { repository: 'reeve.test/shell', tag: '1' } } }))
-  const crashing = await eventually(
-    'the Collector is not available',
-    async () => {
-      const object = await get('collector', OPERATOR, 'acme-logs')
-      return condition(object, 'Progressing')?.reason === 'WaitingForWorkloads' && object
-    },
-    { timeoutMs: 180_000 },
-  )
+  const crashing = await eventually('the Collector is not available', async () => {
+    const object = await get('collector', OPERATOR, 'acme-logs')
+    return condition(object, 'Progressing')?.reason === 'WaitingForWorkloads' && object
+  })
   expect(condition(crashing, 'Ready').status).toBe('False')
   expect(crashing.status.revision).toBe(3)
   await eventually('the new container crashes', async () =>
@@ -96,9 +93,13 @@ it('reports a release whose container crashes', async () => {
 })
 
 it('uninstalls the release with its Collector', async () => {
-  await kubectl('delete', 'collector', 'acme-logs', '--namespace', OPERATOR, '--timeout', '240s')
+  await kubectl('delete', 'collector', 'acme-logs', '--namespace', OPERATOR, '--timeout', '280s')
   expect(JSON.parse(await helm('list', '--namespace', TENANT, '--output', 'json'))).toEqual([])
   await eventually('its pods are gone', async () => (await pods()).length === 0)
+})
+
+it('stays within its memory limits', async () => {
+  expect(await recordMemory(OPERATOR)).toEqual([])
 })
 
 /** A Collector with the image of the web server, unless the values have another. */

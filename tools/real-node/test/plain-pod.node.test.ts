@@ -1,6 +1,6 @@
 import { SHELL_IMAGE } from '@reeve/real-node'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { apply, exec, kubectl, podReady } from './support/kubectl.ts'
+import { apply, kubectl, podReady, responseOf } from './support/kubectl.ts'
 
 const namespace = 'plain'
 
@@ -34,7 +34,6 @@ it('runs a pod that serves HTTP through a Service, by the name of the Service', 
     },
   )
   await podReady(namespace, 'server')
-  expect(await exec(namespace, 'server', 'wget', '-qO-', `http://server.${namespace}.svc.cluster.local/`)).toBe(
-    'hello\n',
-  )
+  const url = `http://server.${namespace}.svc.cluster.local/`
+  expect(await responseOf(url, { namespace, pod: 'server' })).toBe('hello\n')
 })

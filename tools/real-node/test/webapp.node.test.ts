@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { eventually, SHELL_IMAGE } from '@reeve/real-node'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { condition } from './support/conditions.ts'
+import { recordMemory } from './support/figures.ts'
 import { apply, exec, get, helm, kubectl, list, podReady } from './support/kubectl.ts'
 import { imageRepository } from './support/node-images.ts'
 
@@ -12,7 +13,7 @@ const APPS = 'shops'
 beforeAll(async () => {
   const image = `image.repository=${imageRepository('webapp-operator')}`
   await helm('install', 'webapp', chart, '--namespace', OPERATOR, '--create-namespace', '--set', image)
-  await kubectl('rollout', 'status', 'deployment/webapp', '--namespace', OPERATOR, '--timeout', '180s')
+  await kubectl('rollout', 'status', 'deployment/webapp', '--namespace', OPERATOR, '--timeout', '280s')
   await kubectl('create', 'namespace', APPS)
   await apply({
     apiVersion: 'v1',
@@ -32,7 +33,7 @@ afterAll(async () => {
 
 it('serves HTTP through the Service of a WebApp, by all of its replicas', async () => {
   await apply(webApp('shop', { image: `${imageRepository('web-server')}:1`, replicas: 2, port: 8080 }))
-  await kubectl('wait', '--for=condition=Ready', 'webapp/shop', '--namespace', APPS, '--timeout', '120s')
+  await kubectl('wait', '--for=condition=Ready', 'webapp/shop', '--namespace', APPS, '--timeout', '280s')
   await podReady(APPS, 'customer')
   const replicas = new Set<string>()
   await eventually('both replicas have responded', async () => {
@@ -43,7 +44,7 @@ it('serves HTTP through the Service of a WebApp, by all of its replicas', async 
 
 it('reports in the status of a WebApp that its containers crash', async () => {
   await apply(webApp('fragile', { image: `${imageRepository('web-server')}:1`, replicas: 1, port: 8080 }))
-  await kubectl('wait', '--for=condition=Ready', 'webapp/fragile', '--namespace', APPS, '--timeout', '120s')
+  await kubectl('wait', '--for=condition=Ready', 'webapp/fragile', '--namespace', APPS, '--timeout', '280s')
   const degraded = await eventually('the WebApp is degraded', async () => {
     // The kubelet waits longer after each crash. There is nothing to ask while no replica is available.
     await exec(APPS, 'customer', 'wget', '-qO-', `http://fragile.${APPS}.svc.cluster.local/crash`).catch(() => '')
@@ -70,6 +71,10 @@ it('does not call a WebApp ready whose image crashes from the start', async () =
     const ready = condition(await get('webapp', APPS, 'broken'), 'Ready')
     return ready?.status === 'False' && ready.message.startsWith('0 of 1 replica available')
   })
+})
+
+it('stays within its memory limits', async () => {
+  expect(await recordMemory(OPERATOR)).toEqual([])
 })
 
 function webApp(name: string, spec: object): object {

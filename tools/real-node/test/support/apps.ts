@@ -30,7 +30,7 @@ export async function startApp(name: string, annotations?: Readonly<Record<strin
 
 /** Deletes a pod and waits until its volumes are unmounted. */
 export async function deleteApp(pod: Json): Promise<void> {
-  await kubectl('delete', 'pod', pod.metadata.name, '--namespace', APPS, '--timeout', '120s')
+  await kubectl('delete', 'pod', pod.metadata.name, '--namespace', APPS, '--timeout', '280s')
   await eventually('its volumes are unmounted', async () => (await mountsOf(pod)).length === 0)
 }
 

@@ -61,7 +61,7 @@ export async function chartReady(...values: readonly string[]): Promise<void> {
 /** Waits for a workload of the release. */
 async function rolledOut(workload: string): Promise<void> {
   try {
-    await kubectl('rollout', 'status', workload, '--namespace', NAMESPACE, '--timeout', '240s')
+    await kubectl('rollout', 'status', workload, '--namespace', NAMESPACE, '--timeout', '280s')
   } catch (error) {
     const pods = await kubectl('describe', 'pods', '--namespace', NAMESPACE)
     throw new Error(`${error instanceof Error ? error.message : error}\n${pods}`)
@@ -91,7 +91,7 @@ export function dynakube(simulator: TenantSimulator, name: string, spec: Json, a
 
 /** Deletes a DynaKube and waits until it is gone. */
 export async function deleteDynakube(name: string): Promise<void> {
-  await kubectl('delete', 'dynakube', name, '--namespace', NAMESPACE, '--ignore-not-found', '--timeout', '120s')
+  await kubectl('delete', 'dynakube', name, '--namespace', NAMESPACE, '--ignore-not-found', '--timeout', '280s')
   await eventually('its pods are gone', async () => {
     const pods = await list('pods', NAMESPACE, '--selector', `app.kubernetes.io/created-by=${name}`)
     return pods.length === 0
@@ -102,14 +102,10 @@ export async function deleteDynakube(name: string): Promise<void> {
 export async function dynakubePhase(name: string, phase: string): Promise<Json> {
   let last: Json
   try {
-    return await eventually(
-      `DynaKube ${name} is ${phase}`,
-      async () => {
-        last = await get('dynakube', NAMESPACE, name)
-        return last?.status?.phase === phase && last
-      },
-      { timeoutMs: 240_000 },
-    )
+    return await eventually(`DynaKube ${name} is ${phase}`, async () => {
+      last = await get('dynakube', NAMESPACE, name)
+      return last?.status?.phase === phase && last
+    })
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : error}\n${JSON.stringify(last?.status, undefined, 1)}`)
   }

@@ -8,7 +8,7 @@ import { type Json, kubectl, list } from './kubectl.ts'
 const MIB = 1024 * 1024
 
 /** Memory of a container as its cgroup accounts for it. */
-export interface ContainerMemory {
+interface ContainerMemory {
   readonly container: string
   readonly peakMiB: number
   /** Without the page cache. */
@@ -17,7 +17,7 @@ export interface ContainerMemory {
 }
 
 /** The memory of all containers of a namespace that run. */
-export async function containerMemory(namespace: string): Promise<readonly ContainerMemory[]> {
+async function containerMemory(namespace: string): Promise<readonly ContainerMemory[]> {
   const figures: ContainerMemory[] = []
   for (const pod of await list('pods', namespace)) {
     for (const status of pod.status.containerStatuses ?? []) {
@@ -38,7 +38,7 @@ export async function containerMemory(namespace: string): Promise<readonly Conta
  * Containers of a namespace in which the kernel killed a process for lack of memory: those that run, by the events of their
  * cgroups, and those that ended, by what the kubelet has noted.
  */
-export async function killedForMemory(namespace: string): Promise<readonly string[]> {
+async function killedForMemory(namespace: string): Promise<readonly string[]> {
   const killed: string[] = []
   for (const pod of await list('pods', namespace)) {
     const { containerStatuses = [], initContainerStatuses = [] } = pod.status
@@ -50,6 +50,12 @@ export async function killedForMemory(namespace: string): Promise<readonly strin
     }
   }
   return killed
+}
+
+/** Prints the memory of all containers of namespaces; returns those in which the kernel killed a process for lack of it. */
+export async function recordMemory(...namespaces: readonly string[]): Promise<readonly string[]> {
+  for (const namespace of namespaces) print(`memory in ${namespace}`, await containerMemory(namespace))
+  return (await Promise.all(namespaces.map(killedForMemory))).flat()
 }
 
 /** Prints figures in a table. */

@@ -37,16 +37,27 @@ export async function list(kind: string, namespace: string, ...more: readonly st
   return JSON.parse(await kubectl('get', kind, '--namespace', namespace, '--output', 'json', ...more)).items
 }
 
-/** Creates or changes objects. */
+/** Of the API server: the pod of a webhook is ready a moment before its Service leads to it. */
+const UNREACHABLE_WEBHOOK = /failed calling webhook|conversion webhook for .* failed/
+
+/** Creates or changes objects, as soon as the API server reaches the webhooks that admit them. */
 export async function apply(...objects: readonly object[]): Promise<void> {
   const content = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects })
+  const { code, printed } = await eventually('the API server reaches all webhooks', async () => {
+    const applied = await kubectlApply(content)
+    return UNREACHABLE_WEBHOOK.test(applied.printed) ? undefined : applied
+  })
+  if (code !== 0) throw new ProgramFailedError('kubectl apply', `exited with ${code}`, printed)
+}
+
+async function kubectlApply(content: string): Promise<{ readonly code: unknown; readonly printed: string }> {
   const child = spawn(await client('kubectl'), ['apply', '--filename', '-'], { env })
   child.stdin.end(content)
   const [printed, code] = await Promise.all([
     Promise.all([text(child.stdout), text(child.stderr)]),
     new Promise((resolve) => child.once('close', resolve)),
   ])
-  if (code !== 0) throw new ProgramFailedError('kubectl apply', `exited with ${code}`, printed.join(''))
+  return { code, printed: printed.join('') }
 }
 
 /** Waits until all containers of a pod are ready, and returns it. *Errors*: the state of the pod and its events. */
@@ -79,6 +90,14 @@ function described(namespace: string, name: string): Promise<string> {
 /** Runs a command in a container and returns what it prints. */
 export function exec(namespace: string, pod: string, ...command: readonly string[]): Promise<string> {
   return kubectl('exec', '--namespace', namespace, pod, '--', ...command)
+}
+
+/** What a Service responds to a pod, as soon as it leads to one that is ready. */
+export async function responseOf(
+  url: string,
+  reader: { readonly namespace: string; readonly pod: string },
+): Promise<string> {
+  return eventually(`${url} responds`, () => exec(reader.namespace, reader.pod, 'wget', '-qO-', url))
 }
 
 async function client(name: 'kubectl' | 'helm'): Promise<string> {

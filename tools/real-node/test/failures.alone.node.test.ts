@@ -18,6 +18,7 @@ import {
   TENANT,
   uninstallChart,
 } from './support/dynatrace.ts'
+import { recordMemory } from './support/figures.ts'
 import { apply, exec, get, type Json, kubectl, list, podReady } from './support/kubectl.ts'
 import { DRIVER_DATA, driverMounts } from './support/node-state.ts'
 
@@ -30,7 +31,7 @@ const API_SERVER_OUTAGE_MS = 60_000
 const NEXT_VERSION = '1.323.1.20251001-000000'
 
 /** The kubelet retries volumes, and containers that were killed, after minutes at most. */
-const RECOVERY = { timeoutMs: 280_000 }
+const RECOVERY = { timeoutMs: 450_000 }
 
 let simulator: TenantSimulator
 let version: string
@@ -127,6 +128,10 @@ it('has no stray mounts, volumes or downloads in the end', async () => {
   expect(await driverMounts()).toEqual([])
   expect(await readdir(join(DRIVER_DATA, 'appmounts'))).toEqual([])
   expect((await readdir(join(DRIVER_DATA, 'codemodules'))).filter((name) => name.startsWith('download'))).toEqual([])
+})
+
+it('stayed within its memory limits', async () => {
+  expect(await recordMemory(NAMESPACE)).toEqual([])
 })
 
 /** Waits until pods are ready and have one overlay each, then deletes them. */

@@ -12,7 +12,8 @@ import {
   TENANT,
   uninstallChart,
 } from './support/dynatrace.ts'
-import { apply, exec, get, type Json, kubectl, list, podReady } from './support/kubectl.ts'
+import { recordMemory } from './support/figures.ts'
+import { apply, exec, get, type Json, kubectl, list } from './support/kubectl.ts'
 
 let simulator: TenantSimulator
 let images: LayoutRegistry
@@ -82,7 +83,7 @@ describe('with the CSI driver', () => {
     const name = agent.metadata.name
     const file = '/mnt/volume_storage_mount/kept'
     await exec(NAMESPACE, name, '/bin/busybox', 'touch', file)
-    await kubectl('delete', 'pod', name, '--namespace', NAMESPACE, '--timeout', '120s')
+    await kubectl('delete', 'pod', name, '--namespace', NAMESPACE, '--timeout', '280s')
     const next = await eventually('the OneAgent runs again', async () => {
       const [pod] = await list('pods', NAMESPACE, '--selector', 'app.kubernetes.io/name=oneagent')
       return pod?.metadata.name !== name && pod?.status.phase === 'Running' && pod
@@ -106,6 +107,10 @@ describe('with the CSI driver', () => {
     expect(await exec(APPS, 'exporter', 'env')).toContain('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=')
     await deleteApp(pod)
   })
+
+  it('stayed within its memory limits', async () => {
+    expect(await recordMemory(NAMESPACE)).toEqual([])
+  })
 })
 
 describe('without the CSI driver', () => {
@@ -116,7 +121,7 @@ describe('without the CSI driver', () => {
     const pod = await startApp('downloaded')
     await expectCodeModules('downloaded')
     expect(await get('csidriver', '', 'csi.oneagent.dynatrace.com')).toBeUndefined()
-    await podReady(APPS, 'downloaded')
+    expect(await recordMemory(NAMESPACE, APPS)).toEqual([])
     await deleteApp(pod)
   })
 })
