@@ -77,6 +77,9 @@ export function kubeletConfiguration({ caFile, cgroup, resolvConf }: KubeletOpti
     imageGCLowThresholdPercent: 99,
     failCgroupV1: false,
     failSwapOn: false,
+    // By default up to five minutes: so long nothing would be scheduled after the API server was away for a minute.
+    nodeStatusReportFrequency: '5s',
+    nodeStatusUpdateFrequency: '5s',
     // Lowering it needs CAP_SYS_RESOURCE.
     oomScoreAdj: 0,
     resolvConf,
