@@ -17,6 +17,7 @@ const FORMS: Readonly<Record<string, { readonly values: object; readonly options
     values: { watchNamespaces: ['shop'], webhook: { enabled: false } },
     options: { namespaces: ['shop'] },
   },
+  'with shards': { values: { shards: 8 }, options: { webhook, isSharded: true } },
   'with protected metrics, and a certificate from a Secret': {
     values: { metrics: { protected: true }, webhook: { certificateSecretName: 'tls' } },
     options: { protectsMetrics: true },

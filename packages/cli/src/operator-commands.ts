@@ -4,7 +4,7 @@ import { type ProcessParts, runCommandLine } from './command-line.ts'
 import { append } from './option-values.ts'
 import { PLAN_CHANGES, planCommand } from './plan-command.ts'
 import { rbacCommand } from './rbac-command.ts'
-import { addRunOptions, type RunOptions } from './run-options.ts'
+import { addRunOptions, addShardOption, type RunOptions, type ShardOptions } from './run-options.ts'
 import { EXIT, type Subcommand, type SubcommandEntry } from './subcommand.ts'
 
 /** What the commands need of an operator. */
@@ -77,7 +77,7 @@ export function runOperatorCommandLine(
   return runCommandLine({ name, ...about, examples, subcommands, exitCodes: OPERATOR_EXIT_CODES }, argv, parts)
 }
 
-interface RunCommandOptions extends RunOptions {
+interface RunCommandOptions extends RunOptions, ShardOptions {
   readonly watchNamespace?: readonly string[]
 }
 
@@ -86,12 +86,15 @@ function runCommand(name: string, load: () => Promise<CommandedOperator>): Subco
 Examples:
   ${name} run
   ${name} run --watch-namespace shop --watch-namespace blog
-  ${name} run --leader-elect --webhook   as a chart starts each replica`
+  ${name} run --leader-elect --webhook   as a chart starts each replica
+  ${name} run --shards 8                 all replicas work, each on its part of the resources`
   return {
     configure: (cli) =>
-      void addRunOptions(
-        cli.option('--watch-namespace <name>', 'watch this namespace only; may be repeated', append),
-        name,
+      void addShardOption(
+        addRunOptions(
+          cli.option('--watch-namespace <name>', 'watch this namespace only; may be repeated', append),
+          name,
+        ),
       ).addHelpText('after', examples),
     run: async (options, context) => {
       const [{ openOperatorProcess }, operator] = await Promise.all([import('./operator-process.ts'), load()])

@@ -5,7 +5,7 @@ import { silentLogger } from '@reeve/runtime'
 import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openOperatorProcess } from './operator-process.ts'
-import { addRunOptions, type RunOptions } from './run-options.ts'
+import { addRunOptions, addShardOption, type RunOptions } from './run-options.ts'
 
 let folder: string
 let kubeconfig: string
@@ -24,7 +24,7 @@ afterAll(() => rm(folder, { recursive: true }))
 
 /** The parts of the process of `greeter run` with these arguments. */
 async function open(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const cli = addRunOptions(new Command(), 'greeter').parse(args, { from: 'user' })
+  const cli = addShardOption(addRunOptions(new Command(), 'greeter')).parse(args, { from: 'user' })
   const stderr = { write: () => true, hasColors: false }
   const context = { env: { KUBECONFIG: kubeconfig, ...env }, logger: async () => silentLogger, stderr }
   return openOperatorProcess('greeter', cli.opts<RunOptions>(), context)
@@ -74,6 +74,19 @@ describe('the process of an operator', () => {
       },
       inject: { validating: ['greeter'] },
     })
+  })
+
+  it('divides the resources among replicas with --shards, instead of electing a leader', async () => {
+    const cli = addShardOption(addRunOptions(new Command(), 'greeter'))
+      .exitOverride()
+      .configureOutput({ writeErr: () => undefined })
+    expect(() => cli.parse(['--shards', '8', '--leader-elect'], { from: 'user' })).toThrow('cannot be used with')
+    await using own = await open(['--shards', '8'], { POD_NAMESPACE: 'ops', POD_NAME: 'greeter-0' })
+    const { leaderElection, sharding } = own.frame
+    expect(leaderElection).toBeUndefined()
+    expect(sharding).toMatchObject({ lease: { namespace: 'ops', name: 'greeter' }, shards: 8 })
+    // A container that is started again must not continue as the one before.
+    expect(sharding?.identity).toMatch(/^greeter-0_[0-9a-f-]{36}$/)
   })
 
   it('uses a certificate from files, without changing CA bundles', async () => {

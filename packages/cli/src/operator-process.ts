@@ -1,4 +1,5 @@
 /** The parts of an operator process according to the options of `run`: client, metrics, health, election. */
+import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type ClusterConfig, createClient, loadConfig } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
@@ -6,7 +7,7 @@ import { serviceHosts } from '@reeve/runtime/certificates'
 import { clientMetrics, createMetricsRegistry } from '@reeve/runtime/metrics'
 import type { OperatorFrameOptions, WebhookOptions } from '@reeve/runtime/operator'
 import { openOperatorConsole } from './operator-console.ts'
-import type { RunOptions } from './run-options.ts'
+import type { RunOptions, ShardOptions } from './run-options.ts'
 import type { CommandContext } from './subcommand.ts'
 
 /** Longer than a cluster takes to stop sending requests to a terminating pod. */
@@ -39,11 +40,11 @@ export interface OperatorProcess extends AsyncDisposable {
  */
 export async function openOperatorProcess(
   operator: string,
-  options: RunOptions,
+  options: RunOptions & ShardOptions,
   context: Pick<CommandContext, 'env' | 'logger' | 'stderr'>,
 ): Promise<OperatorProcess> {
   const { env } = context
-  const { kubeconfig, leaderElect, healthPort, metricsPort = healthPort, protectMetrics } = options
+  const { kubeconfig, healthPort, metricsPort = healthPort, protectMetrics } = options
   const namespace = options.leaseNamespace ?? env.POD_NAMESPACE ?? 'default'
   const identity = env.POD_NAME ?? hostname()
   const logger = await context.logger()
@@ -74,11 +75,21 @@ export async function openOperatorProcess(
       healthAddress: address,
       metricsAddress: { port: metricsPort, ...(protectMetrics && { isProtected: true }) },
       observer: opened?.observer,
-      ...(leaderElect && { leaderElection: { lease: { namespace, name: operator }, identity } }),
+      ...competition({ namespace, name: operator }, identity, options),
     },
     webhook: (...kinds) => (options.webhook ? webhookOptions(options, namespace, kinds) : undefined),
     [Symbol.asyncDispose]: () => client.close(),
   }
+}
+
+/** How replicas share the work. A replica that holds shards has a new identity after each start. */
+function competition(
+  lease: { readonly namespace: string; readonly name: string },
+  identity: string,
+  { leaderElect, shards }: Pick<RunOptions, 'leaderElect'> & ShardOptions,
+): Pick<OperatorFrameOptions, 'leaderElection' | 'sharding'> {
+  if (shards !== undefined) return { sharding: { lease, shards, identity: `${identity}_${randomUUID()}` } }
+  return leaderElect ? { leaderElection: { lease, identity } } : {}
 }
 
 function webhookOptions(

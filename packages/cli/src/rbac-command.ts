@@ -10,6 +10,7 @@ interface Options {
   readonly webhookSecret: string
   readonly webhookConfiguration: string
   readonly protectMetrics: boolean
+  readonly shards: boolean
   readonly watchNamespace?: readonly string[]
 }
 
@@ -34,6 +35,7 @@ export function rbacCommand(
         .option('--webhook-secret <name>', 'Secret of that certificate', `${operator}-certificate`)
         .option('--webhook-configuration <name>', 'webhook configurations whose CA bundle is set', operator)
         .option('--protect-metrics', 'include the permissions to check who reads /metrics', false)
+        .option('--shards', 'include the permissions for the Leases of `run --shards`', false)
         .option('--watch-namespace <name>', 'for an operator that watches this namespace only; may be repeated', append)
         .addHelpText(
           'after',
@@ -41,9 +43,18 @@ export function rbacCommand(
         ),
     run: async (options, { stdout }) => {
       const { rbac } = await load()
-      const { namespace, webhook, protectMetrics: protectsMetrics, watchNamespace: namespaces } = options
+      const {
+        namespace,
+        webhook,
+        protectMetrics: protectsMetrics,
+        watchNamespace: namespaces,
+        shards: isSharded,
+      } = options
       const serving = { secret: options.webhookSecret, configurations: [options.webhookConfiguration] }
-      return printRoles(rbac({ namespace, protectsMetrics, namespaces, ...(webhook && { webhook: serving }) }), stdout)
+      return printRoles(
+        rbac({ namespace, protectsMetrics, namespaces, isSharded, ...(webhook && { webhook: serving }) }),
+        stdout,
+      )
     },
   }
 }

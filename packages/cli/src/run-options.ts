@@ -1,5 +1,5 @@
 /** The options of `run` that operators have in common: the cluster, election, health and webhooks. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { port, positiveInteger } from './option-values.ts'
 
 /** The parsed options of the console. */
@@ -26,6 +26,11 @@ export interface RunOptions extends ConsoleOptions {
   readonly webhookCertDir?: string
 }
 
+/** The option of operators that can divide their objects among replicas. */
+export interface ShardOptions {
+  readonly shards?: number
+}
+
 /**
  * Adds the options.
  *
@@ -49,6 +54,15 @@ export function addRunOptions(command: Command, operator: string): Command {
     .option('--webhook-configuration <name>', 'webhook configurations whose CA bundle is kept up to date', operator)
     .option('--webhook-secret <name>', 'Secret of the certificate that the operator issues', `${operator}-certificate`)
     .option('--webhook-cert-dir <path>', 'folder with tls.crt and tls.key, instead of issuing a certificate')
+}
+
+/** Adds `--shards`: only for operators whose controllers remember nothing about objects. */
+export function addShardOption(command: Command): Command {
+  return command.addOption(
+    new Option('--shards <count>', 'divide the resources among all replicas, in this many shards')
+      .argParser(positiveInteger)
+      .conflicts('leaderElect'),
+  )
 }
 
 /**

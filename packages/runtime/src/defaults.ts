@@ -16,6 +16,16 @@ export const ELECTION_DEFAULTS = Object.freeze({
   releaseTimeoutMs: 3 * SECOND_MS,
 })
 
+/** Sharding. Its leases have the times of leader election. */
+export const SHARDING_DEFAULTS = Object.freeze({
+  /** A replica that has not renewed its lease for this many durations is forgotten, and its lease is deleted. */
+  forgottenAfterDurations: 20,
+  /** How long reconciles may take to end when a shard is given to another replica. */
+  handOverTimeoutMs: 30 * SECOND_MS,
+  /** A lease for each of them is renewed all the time. */
+  maxShards: 256,
+})
+
 /** The manager. */
 export const MANAGER_DEFAULTS = Object.freeze({
   /** Below the 30 s after which the kubelet kills a pod, with room for the process to end. */

@@ -33,6 +33,11 @@ export class LruMap<K, V> {
     if (oldest !== undefined) this.#entries.delete(oldest)
   }
 
+  /** In order of last use, the longest ago first. */
+  keys(): Iterable<K> {
+    return this.#entries.keys()
+  }
+
   delete(key: K): void {
     this.#entries.delete(key)
   }

@@ -126,6 +126,7 @@ export function reconcileComponents<Primary extends Reportable, Dependencies>(
     onDemand: onDemand?.kinds ?? [],
     fieldManager,
     finalizes: components.some(({ finalize }) => finalize !== undefined),
+    forget: (isGone) => engine.forget(isGone),
   }
   return Object.assign((request: ReconcileRequest<Primary>) => engine.reconcile(request), { engine: facts })
 }
@@ -156,6 +157,11 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
         `component "${finalizing.name}" has finalize, but no finalizer is set; set one, such as example.com/${finalizing.name}`,
       )
     }
+  }
+
+  /** What is remembered of rendered objects names their exact state, so that it cannot mislead. */
+  forget(isGone: (key: string) => boolean): void {
+    this.#onDemand?.forget(isGone)
   }
 
   async reconcile(request: ReconcileRequest<Primary>): Promise<ReconcileResult> {

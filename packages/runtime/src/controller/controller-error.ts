@@ -41,7 +41,7 @@ export class ReconcileTimeoutError extends RuntimeError {
   }
 }
 
-/** The controller is being stopped: the reason of the signal of reconciles in progress. */
+/** The controller is being stopped, or the object goes to another replica: the reason of the signal of its reconcile. */
 export class ControllerStoppingError extends RuntimeError {
   override readonly name = 'ControllerStoppingError'
 

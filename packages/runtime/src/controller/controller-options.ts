@@ -6,6 +6,7 @@ import type { Logger } from '../logging/logger.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { BackoffOptions } from '../queue/backoff.ts'
 import type { TokenBucketOptions } from '../queue/token-bucket.ts'
+import type { ShardOwnership } from '../sharding/shard-elector.ts'
 import { ControllerConfigError } from './controller-error.ts'
 import type { DescribeWrite } from './observed-write.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
@@ -70,6 +71,11 @@ export interface ControllerEnvironment {
   readonly random?: () => number
   readonly logger?: Logger
   readonly metrics?: Metrics
+  /**
+   * The shards of this replica: only their objects are reconciled, instead of all by the leader. Ignored by a controller that
+   * does not need leadership. @default all objects
+   */
+  readonly shards?: ShardOwnership
   /** @default discards events */
   readonly events?: EventRecorder
   /** Describes what writes change, for the records of reconciles. @default changes are not recorded */

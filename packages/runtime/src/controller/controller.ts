@@ -8,6 +8,7 @@ import {
   type KubeObject,
   type ObjectKey,
   objectKey,
+  parseKey,
   type Resource,
   systemClock,
   untilAborted,
@@ -15,6 +16,7 @@ import {
 import type { CacheReader } from '../cache/cache-reader.ts'
 import type { Informer } from '../cache/informer.ts'
 import { describeFailure } from '../cache/informer-health.ts'
+import { fenceWrites } from '../election/fence.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
@@ -22,6 +24,8 @@ import { describeReason } from '../queue/reason.ts'
 import type { AddOptions, WorkItem } from '../queue/work-item.ts'
 import { WorkQueue } from '../queue/work-queue.ts'
 import { overdue } from '../runtime-error.ts'
+import type { ShardOwnership } from '../sharding/shard-elector.ts'
+import type { ShardTerm } from '../sharding/shard-term.ts'
 import { CacheSyncTimeoutError } from './controller-error.ts'
 import { type ControllerMetrics, controllerMetrics } from './controller-metrics.ts'
 import {
@@ -94,6 +98,8 @@ export function controller<T extends KubeObject, W extends readonly KubeObject[]
 export class Controller<T extends KubeObject> implements Runnable {
   readonly name: string
   readonly needsLeadership: boolean
+  readonly isSharded: boolean
+  readonly #shards: ShardOwnership | undefined
   readonly #options: ErasedOptions<T> & Settled
   readonly #clock: Clock
   readonly #random: () => number
@@ -107,6 +113,8 @@ export class Controller<T extends KubeObject> implements Runnable {
   readonly #failureEvents: FailureEvents | undefined
   readonly #primary: Resource<T>
   readonly #primaryInformers: readonly Informer<T>[]
+  /** While the objects of new shards are gone through: only keys of these are added. */
+  #newShards: ReadonlySet<number> | undefined
   /** Those that it waits for at the start. */
   readonly #declaredInformers: readonly Informer<KubeObject>[]
   readonly #pausedObjects: PausedObjects<T>
@@ -124,6 +132,8 @@ export class Controller<T extends KubeObject> implements Runnable {
     const { cache, metrics } = environment
     this.name = name
     this.needsLeadership = this.#options.needsLeadership
+    this.#shards = this.needsLeadership ? environment.shards : undefined
+    this.isSharded = this.#shards !== undefined
     this.#clock = environment.clock ?? systemClock
     this.#random = environment.random ?? Math.random
     this.#logger = (environment.logger ?? silentLogger).child({ controller: name })
@@ -196,7 +206,7 @@ export class Controller<T extends KubeObject> implements Runnable {
 
   /**
    * Requests a reconcile from outside, for example because a message arrived. Kept until the controller runs; ignored after
-   * it was stopped.
+   * it was stopped, and for objects of shards that this replica does not hold.
    */
   enqueue(key: ObjectKey): void {
     this.#add(key, { reason: { event: 'external' } })
@@ -212,7 +222,9 @@ export class Controller<T extends KubeObject> implements Runnable {
     this.#sources.start()
     this.#started.resolve()
     const stopResync = this.#scheduleResync()
+    const unsubscribe = this.#followShards()
     const stop = () => {
+      unsubscribe()
       stopResync()
       this.#sources.stop()
       this.#queue.stop()
@@ -228,8 +240,38 @@ export class Controller<T extends KubeObject> implements Runnable {
     this.#logger.info({}, 'controller stopped')
   }
 
+  /**
+   * Objects of shards that another replica holds are ignored. Everything in a shard is gone through when it is taken, as
+   * everything is at the start.
+   */
+  #followShards(): () => void {
+    const shards = this.#shards
+    if (shards === undefined) return () => undefined
+    const forget = (isGone: (shard: number) => boolean) => {
+      const isGoneKey = (key: string) => isGone(shards.shardOf(parseKey(key)))
+      this.#pausedObjects.forget(isGoneKey)
+      this.#options.reconcile.engine?.forget(isGoneKey)
+    }
+    return shards.subscribe({
+      taken: (taken) => {
+        forget((shard) => taken.has(shard))
+        this.#newShards = taken
+        this.#sources.replay()
+        this.#newShards = undefined
+      },
+      released: (released) => forget((shard) => shard === released),
+    })
+  }
+
+  #isOurs(key: ObjectKey): boolean {
+    const shards = this.#shards
+    if (shards === undefined) return true
+    return shards.termOf(key) !== undefined && (this.#newShards?.has(shards.shardOf(key)) ?? true)
+  }
+
   /** Mappers and callers may return any key; those outside the watched namespaces are ignored. */
   #add(key: ObjectKey, options: AddOptions): void {
+    if (!this.#isOurs(key)) return
     const isWatched = this.#primaryInformers.some(
       ({ selection: { namespace } }) => namespace === undefined || namespace === key.namespace,
     )
@@ -258,6 +300,7 @@ export class Controller<T extends KubeObject> implements Runnable {
     const resync = () => {
       for (const object of this.#reader.list(this.#primary)) {
         const reason = { event: 'resync' } as const
+        if (!this.#isOurs(objectKey(object))) continue
         this.#queue.add(objectKey(object), { reason, priority: 'low', respectBackoff: true })
       }
       timer = next()
@@ -268,16 +311,20 @@ export class Controller<T extends KubeObject> implements Runnable {
 
   async #work(stopping: AbortSignal): Promise<void> {
     for (let item = await this.#queue.take(); item !== undefined; item = await this.#queue.take()) {
+      const term = this.#shards?.termOf(item.key)
+      const leave = term?.enter()
       try {
-        await this.#reconcile(item, stopping)
+        if (this.isSharded && term === undefined) this.#queue.forget(item.key)
+        else await this.#reconcile(item, stopping, term)
       } finally {
+        leave?.()
         this.#queue.done(item)
       }
     }
   }
 
   /** Never rejects. */
-  async #reconcile(item: WorkItem<ObjectKey>, stopping: AbortSignal): Promise<void> {
+  async #reconcile(item: WorkItem<ObjectKey>, stopping: AbortSignal, term: ShardTerm | undefined): Promise<void> {
     const { key } = item
     const { timeoutMs, graceMs, reconcile } = this.#options
     const startedMs = this.#clock.now()
@@ -286,11 +333,11 @@ export class Controller<T extends KubeObject> implements Runnable {
     const run = new ReconcileRun({
       controller: this.name,
       key,
-      client: this.#client,
+      client: term === undefined ? this.#client : fenceWrites(this.#client, term.leadership),
       clock: this.#clock,
       timeoutMs,
       graceMs,
-      stopping,
+      stopping: term === undefined ? [stopping] : [stopping, term.signal],
       observe: this.#observe,
     })
     logger.debug({ reasons: item.reasons.map(describeReason), attempt: item.failures + 1 }, 'reconciling')

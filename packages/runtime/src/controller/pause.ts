@@ -99,6 +99,12 @@ export class PausedObjects<T extends KubeObject> {
     context.events.record(object, { type: 'Normal', reason: 'Resumed', message })
   }
 
+  /** Forgets objects that another replica works on. */
+  forget(isGone: (key: string) => boolean): void {
+    for (const key of [...this.#paused].filter(isGone)) this.#paused.delete(key)
+    this.#onCount(this.#paused.size)
+  }
+
   #note(key: ObjectKey, isPausedNow: boolean): void {
     const before = this.#paused.size
     if (isPausedNow) this.#paused.add(formatKey(key))

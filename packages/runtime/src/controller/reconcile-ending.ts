@@ -66,7 +66,7 @@ export function logEnding(logger: Logger, record: ReconcileRecord, error: Error 
     if (writes.length > 0) logger.info({ ...fields, reasons: reasons.map(describeReason) }, 'reconciled')
     else logger.debug(fields, 'reconciled')
   } else if (outcome === 'aborted') {
-    logger.debug({ ...fields, err: error }, 'reconcile interrupted because the controller stops')
+    logger.debug({ ...fields, err: error }, 'reconcile interrupted because this replica stops working on it')
   } else if (outcome === 'conflict' && attempt >= FAILURES_TO_ESCALATE) {
     logger.warn({ ...fields, err: error }, 'conflict persists, retrying')
   } else if (outcome === 'conflict') {

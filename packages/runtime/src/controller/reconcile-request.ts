@@ -62,6 +62,8 @@ export interface EngineFacts {
   readonly fieldManager: string
   /** Whether it sets a finalizer. */
   readonly finalizes: boolean
+  /** Forgets what it remembers of objects, because another replica may have worked on them. */
+  forget(isGone: (key: string) => boolean): void
 }
 
 /**

@@ -19,8 +19,8 @@ export interface ReconcileRunOptions {
   readonly clock: Clock
   readonly timeoutMs: number
   readonly graceMs: number
-  /** Aborts when the controller stops. */
-  readonly stopping: AbortSignal
+  /** Abort when the controller stops, or when the object goes to another replica. */
+  readonly stopping: readonly AbortSignal[]
   /** Compares the states before and after a write. @default changes are not recorded */
   readonly observe?: ObserveWrite | undefined
 }
@@ -78,17 +78,20 @@ export class ReconcileRun {
   /** Does the work within its limits, and settles as it does. */
   async execute<R>(work: () => Promise<R>): Promise<R> {
     const { clock, controller, key, timeoutMs, stopping } = this.#options
-    const onStop = () => this.#cutShort(new ControllerStoppingError(controller, { cause: stopping.reason }))
+    const onStop = () => {
+      const cause: unknown = stopping.find(({ aborted }) => aborted)?.reason
+      this.#cutShort(new ControllerStoppingError(controller, { cause }))
+    }
     const timer = clock.schedule(timeoutMs, () => this.#cutShort(new ReconcileTimeoutError(controller, key, timeoutMs)))
-    stopping.addEventListener('abort', onStop, { once: true })
-    if (stopping.aborted) onStop()
+    for (const signal of stopping) signal.addEventListener('abort', onStop, { once: true })
+    if (stopping.some(({ aborted }) => aborted)) onStop()
     try {
       // Through an async function, so that an exception before the first await is a rejection like any other.
       return await untilAborted((async () => work())(), this.#abandoned.signal)
     } finally {
       timer.cancel()
       this.#graceTimer?.cancel()
-      stopping.removeEventListener('abort', onStop)
+      for (const signal of stopping) signal.removeEventListener('abort', onStop)
     }
   }
 

@@ -1,7 +1,7 @@
 /** Leader election on a Lease: one of several replicas is active, and another takes over when it ends. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { type Clock, type KubeClient, sleep, systemClock } from '@reeve/kube'
+import { type Clock, type KubeClient, type Lease, sleep, systemClock } from '@reeve/kube'
 import { ELECTION_DEFAULTS } from '../defaults.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import type { Metrics } from '../metrics/registry.ts'
@@ -9,7 +9,7 @@ import { RuntimeError } from '../runtime-error.ts'
 import { ElectionConfigError, LeadershipLostError } from './election-error.ts'
 import { type ElectionMetrics, electionMetrics } from './election-metrics.ts'
 import { type Leadership, LeadershipTerm } from './leadership.ts'
-import { LeaseLock } from './lease-lock.ts'
+import { LeaseLock, type LeaseMarks } from './lease-lock.ts'
 import { type Instant, type TimeSource, timeSource } from './time-source.ts'
 
 /** Options of {@link LeaderElector}. */
@@ -24,6 +24,8 @@ export interface LeaderElectionOptions {
   readonly renewDeadlineMs?: number
   /** Interval of attempts. Well below `renewDeadlineMs`. @default 2_000 */
   readonly retryPeriodMs?: number
+  /** Labels and annotations of the Lease. @default none */
+  readonly marks?: LeaseMarks
   readonly clock?: Clock
   /** For jitter. @default Math.random */
   readonly random?: () => number
@@ -90,7 +92,9 @@ export class LeaderElector {
     this.#logger = (options.logger ?? silentLogger).child({ lease: this.#leaseName, identity: this.identity })
     const { lease } = options
     const requestTimeoutMs = (times.renewDeadlineMs - times.retryPeriodMs) / 2
-    const lock = { lease, identity: this.identity, leaseDurationMs: times.leaseDurationMs, requestTimeoutMs }
+    const marks = options.marks && { marks: options.marks }
+    const { leaseDurationMs } = times
+    const lock = { lease, identity: this.identity, leaseDurationMs, requestTimeoutMs, ...marks }
     this.#lock = new LeaseLock(client, lock, this.#clock, this.#time)
     this.#term = new LeadershipTerm(times.renewDeadlineMs, this.#clock, this.#time)
     this.#metrics = electionMetrics(lease.name, options.metrics)
@@ -113,13 +117,32 @@ export class LeaderElector {
    */
   async acquire(signal: AbortSignal): Promise<void> {
     this.#logger.info({}, 'waiting for leadership')
-    while (!(await this.#tryOnce(signal))) {
+    while (!(await this.tryAcquire(signal))) {
       signal.throwIfAborted()
       await this.#pause(signal)
     }
+  }
+
+  /**
+   * One attempt, for a caller that decides itself when to try: whether this process leads now. From then on as
+   * {@link LeaderElector.acquire}. Rejects with the signal's reason when aborted.
+   */
+  async tryAcquire(signal: AbortSignal): Promise<boolean> {
+    if (!(await this.#tryOnce(signal))) return false
     this.#metrics.setLeading(true)
     this.#logger.info({}, 'became leader')
     this.#renewals = this.#keepRenewing()
+    return true
+  }
+
+  /** Takes note of the Lease as a list shows it, so that its duration counts from then on. */
+  observe(lease: Lease): void {
+    this.#lock.observe(lease)
+  }
+
+  /** Whether {@link LeaderElector.tryAcquire} may succeed, from what was observed. */
+  get isFree(): boolean {
+    return this.#lock.isFree
   }
 
   /**

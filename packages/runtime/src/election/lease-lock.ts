@@ -24,6 +24,14 @@ export interface LeaseLockOptions {
   readonly leaseDurationMs: number
   /** For each single request: one that hangs must leave time for another before the leader's deadline. */
   readonly requestTimeoutMs: number
+  /** Written with the lease when it is taken. @default nothing */
+  readonly marks?: LeaseMarks
+}
+
+/** Labels and annotations of a lease. */
+export interface LeaseMarks {
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
 }
 
 /** The outcome of one attempt. */
@@ -73,6 +81,17 @@ export class LeaseLock {
     return written ? this.#held(since) : { isHeld: false, holder }
   }
 
+  /** Takes note of the lease as a list shows it: from then on its duration counts. */
+  observe(lease: Lease): void {
+    this.#observe(lease.spec)
+  }
+
+  /** Whether an attempt may succeed, from what was observed: the lease has no holder, or it has run out. */
+  get isFree(): boolean {
+    const holder = this.#observed?.holderIdentity ?? ''
+    return holder === '' || holder === this.#options.identity || this.#hasRunOut()
+  }
+
   /** Releases the lease if this process holds it. Returns whether it is released. */
   async release(signal: AbortSignal): Promise<boolean> {
     const current = this.#mine ?? (await this.#read(signal))
@@ -95,7 +114,7 @@ export class LeaseLock {
     const lease: Lease = {
       apiVersion: apiVersionOf(Leases),
       kind: Leases.kind,
-      metadata: { name: this.#options.lease.name, namespace: this.#options.lease.namespace },
+      metadata: { name: this.#options.lease.name, namespace: this.#options.lease.namespace, ...this.#options.marks },
       spec: this.#nextSpec(this.#observed),
     }
     try {
@@ -121,7 +140,13 @@ export class LeaseLock {
   /** False when the lease was changed or deleted first. */
   async #write(current: Stored<Lease>, spec: LeaseSpec, signal: AbortSignal): Promise<boolean> {
     this.#mine = undefined
-    const lease: Lease = { ...current, spec }
+    const { marks } = this.#options
+    const { labels, annotations } = current.metadata
+    const marked = marks && {
+      labels: { ...labels, ...marks.labels },
+      annotations: { ...annotations, ...marks.annotations },
+    }
+    const lease: Lease = { ...current, metadata: { ...current.metadata, ...marked }, spec }
     try {
       this.#mine = await this.#bounded(signal, (bounded) => this.#client.update(Leases, lease, { signal: bounded }))
       return true

@@ -75,6 +75,11 @@ export class OnDemandReader<Primary extends KubeObject> {
     }
   }
 
+  /** Forgets resources that another replica may have worked on. */
+  forget(isGone: (key: string) => boolean): void {
+    for (const key of [...this.#done.keys()].filter(isGone)) this.#done.delete(key)
+  }
+
   /** Call it when a resource that needs nothing has nothing left. */
   finish(owner: Stored<Primary>): void {
     if (!this.#options.isWanted(owner)) this.#done.set(formatKey(objectKey(owner)), owner.metadata.uid)

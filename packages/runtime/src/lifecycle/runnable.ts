@@ -21,6 +21,8 @@ export interface Runnable {
   readonly name: string
   /** True for what must run in one process at a time: it starts after the lease is won. */
   readonly needsLeadership: boolean
+  /** Whether it works on the objects of its shards only, so that it may run in several processes. @default false */
+  readonly isSharded?: boolean
   /** What it has to be started before. Ignored when `needsLeadership`. @default 'workers' */
   readonly phase?: StartPhase
   run(signal: AbortSignal): Promise<void>

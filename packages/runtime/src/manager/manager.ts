@@ -13,6 +13,7 @@ import { type Logger, silentLogger } from '../logging/logger.ts'
 import { MetricsGuard } from '../metrics/metrics-guard.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
 import { overdue, RuntimeError } from '../runtime-error.ts'
+import { ShardElector, type ShardingOptions, type ShardOwnership } from '../sharding/shard-elector.ts'
 import { ShutdownTimeoutError, StartTimeoutError } from './manager-error.ts'
 import { RunnableGroup } from './runnable-group.ts'
 
@@ -45,6 +46,11 @@ export interface ManagerOptions<Cache extends Runnable = Runnable> {
   readonly metrics?: MetricsRegistry
   /** Without it this process leads from the start. */
   readonly leaderElection?: Omit<LeaderElectionOptions, 'clock' | 'logger' | 'metrics'>
+  /**
+   * Instead of `leaderElection`: controllers run in every replica, each for the objects of its shards. Everything that needs
+   * leadership must be sharded then. @default one process works on all objects
+   */
+  readonly sharding?: Omit<ShardingOptions, 'clock' | 'logger' | 'metrics'>
   /** Where `/healthz` and `/readyz` are served. @default nowhere */
   readonly healthAddress?: ServerAddress
   /** Where `/metrics` is served; may be the same as `healthAddress`. @default nowhere */
@@ -85,6 +91,8 @@ export class Manager<Cache extends Runnable = Runnable> {
   readonly cache: Cache | undefined
   /** For parts that check before longer work. */
   readonly leadership: Leadership
+  /** The shards of this replica, for its controllers; undefined without sharding. */
+  readonly shards: ShardOwnership | undefined
   /** Liveness: failing makes the kubelet restart the container. */
   readonly health: HealthChecks
   /** Readiness: failing takes the pod out of its services. A standby is ready. */
@@ -97,6 +105,7 @@ export class Manager<Cache extends Runnable = Runnable> {
   readonly #logger: Logger
   readonly #elector: LeaderElector | undefined
   readonly #soleTerm: LeadershipTerm | undefined
+  readonly #shardElector: ShardElector | undefined
   readonly #startTimeoutMs: number
   readonly #graceMs: number
   readonly #stop = new AbortController()
@@ -112,9 +121,14 @@ export class Manager<Cache extends Runnable = Runnable> {
       const least = MANAGER_DEFAULTS.shutdownReserveMs
       throw new RuntimeError('MANAGER_CONFIG', `shutdownGraceMs is ${this.#graceMs}: it must be above ${least}`)
     }
+    if (options.leaderElection !== undefined && options.sharding !== undefined) {
+      throw new RuntimeError('MANAGER_CONFIG', 'leaderElection and sharding exclude each other: use one of them')
+    }
+    const { metrics } = options
+    const shared = { clock: this.#clock, logger: this.#logger, ...(metrics && { metrics }) }
+    this.#shardElector = options.sharding && new ShardElector(options.client, { ...options.sharding, ...shared })
+    this.shards = this.#shardElector
     if (options.leaderElection !== undefined) {
-      const { metrics } = options
-      const shared = { clock: this.#clock, logger: this.#logger, ...(metrics && { metrics }) }
       this.#elector = new LeaderElector(options.client, { ...options.leaderElection, ...shared })
       this.leadership = this.#elector.leadership
     } else {
@@ -197,6 +211,7 @@ export class Manager<Cache extends Runnable = Runnable> {
   async #lead(): Promise<void> {
     if (this.#elector === undefined) {
       this.#soleTerm?.renew(timeSource(this.#clock).now(), () => new Error('a sole leader does not expire'))
+      this.#shardElector?.start()
       return
     }
     await this.#elector.acquire(this.#stop.signal)
@@ -232,6 +247,7 @@ export class Manager<Cache extends Runnable = Runnable> {
     // Without an election there is no lease to wait for, but the last writes are still awaited.
     await this.#soleTerm?.whenIdle(deadline).catch(() => undefined)
     this.#soleTerm?.end(resigned)
+    await this.#shardElector?.stop(deadline)
     const outcome = await this.#elector?.resign(deadline)
     if (outcome && outcome.writesInFlight > 0) {
       this.#logger.error({ writesInFlight: outcome.writesInFlight }, 'interrupted writes, leaving the lease to expire')
@@ -250,6 +266,11 @@ export class Manager<Cache extends Runnable = Runnable> {
   }
 
   #makeGroups(): Groups {
+    const alone = this.#runnables.find(({ needsLeadership, isSharded }) => needsLeadership && isSharded !== true)
+    if (this.shards !== undefined && alone !== undefined) {
+      const remedy = 'use leaderElection, or give its controller the shards of the manager'
+      throw new RuntimeError('MANAGER_CONFIG', `${alone.name} must run in one process at a time: ${remedy}`)
+    }
     const group = (belongs: (runnable: Runnable) => boolean) =>
       new RunnableGroup(this.#runnables.filter(belongs), {
         logger: this.#logger,

@@ -77,6 +77,11 @@ export interface CreatedOperator<Primaries extends readonly Reportable[]> {
 
 /** Options of an operator in its own process. */
 export interface RunOperatorOptions extends Partial<OperatorOptions> {
+  /**
+   * Divides the objects among all replicas, in this many shards, where it would otherwise take part in an election.
+   * @default one replica leads and works on all objects
+   */
+  readonly shards?: number
   /** @default process.env */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
@@ -194,18 +199,23 @@ function observed({ onReconcile, observer }: OperatorOptions, own: OnReconcile |
 async function runOperator(
   { name, lease }: { readonly name: string; readonly lease: string },
   create: (options: OperatorOptions) => Pick<CreatedOperator<readonly Reportable[]>, 'manager'>,
-  { env = process.env, ...options }: RunOperatorOptions,
+  { env = process.env, shards, ...options }: RunOperatorOptions,
 ): Promise<number> {
   const { POD_NAMESPACE: namespace, POD_NAME: instance } = env
   const logger: Logger = options.logger ?? (await createLogger({ level: 'info' }))
   const client = options.client ?? (await connect({ env, fieldManager: name }))
-  const election = namespace === undefined ? {} : { leaderElection: { lease: { namespace, name: lease } } }
+  const election = namespace === undefined ? {} : competition({ namespace, name: lease }, shards)
   try {
     const { manager } = create({ ...election, ...(instance && { instance }), ...options, client, logger })
     return await runUntilSignal((signal) => manager.run(signal), { logger })
   } finally {
     if (options.client === undefined) await client.close()
   }
+}
+
+/** How replicas share the work. */
+function competition(lease: { readonly namespace: string; readonly name: string }, shards: number | undefined) {
+  return shards === undefined ? { leaderElection: { lease } } : { sharding: { lease, shards } }
 }
 
 const nameOf = ({ metadata: { name } }: CustomResourceDefinition): readonly string[] =>

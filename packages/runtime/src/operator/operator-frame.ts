@@ -13,7 +13,7 @@ import type { OperatorObserver } from './operator-observer.ts'
 
 /** Options that all operators have. */
 export interface OperatorFrameOptions
-  extends Pick<ManagerOptions, 'leaderElection' | 'healthAddress' | 'metricsAddress'> {
+  extends Pick<ManagerOptions, 'leaderElection' | 'sharding' | 'healthAddress' | 'metricsAddress'> {
   readonly client: KubeClient
   /** Who reports events: the pod's name. */
   readonly instance?: string
@@ -51,7 +51,8 @@ export interface OperatorFrame {
  * manager.add(controller({ name: 'webapp', for: WebApps, reconcile }, environment))
  */
 export function operatorFrame(component: string, options: OperatorFrameOptions): OperatorFrame {
-  const { client, clock, logger, metrics, random, leaderElection, healthAddress, metricsAddress, observer } = options
+  const { client, clock, logger, metrics, random, healthAddress, metricsAddress, observer } = options
+  const { leaderElection, sharding } = options
   const shared = {
     ...(clock && { clock }),
     ...(logger && { logger }),
@@ -68,6 +69,7 @@ export function operatorFrame(component: string, options: OperatorFrameOptions):
     cache,
     ...shared,
     ...(leaderElection && { leaderElection }),
+    ...(sharding && { sharding }),
     ...(healthAddress && { healthAddress }),
     ...(metricsAddress && { metricsAddress }),
   })
@@ -94,7 +96,9 @@ export function operatorFrame(component: string, options: OperatorFrameOptions):
       },
     },
   }
-  return { manager, cache, shared, environment: { cache, client: counted, events, ...shared, ...observed } }
+  const { shards } = manager
+  const environment = { cache, client: counted, events, ...shared, ...(shards && { shards }), ...observed }
+  return { manager, cache, shared, environment }
 }
 
 function countingWrites(client: KubeClient, writes: InFlight): KubeClient {

@@ -13,6 +13,8 @@ export interface RbacOptions {
     /** CRDs whose conversion webhook has to trust the certificate. @default those that the operator converts */
     readonly customResourceDefinitions?: readonly string[]
   }
+  /** Whether the operator is created with `sharding`: it needs more rights for Leases then. @default false */
+  readonly isSharded?: boolean
   /** Whether `/metrics` is served only to accounts that may get it. @default false */
   readonly protectsMetrics?: boolean
   /** The namespaces that the operator is created with. Cluster-scoped kinds still need a ClusterRole. @default all */
@@ -173,8 +175,15 @@ function grant({ group, plural, namespaced }: Kind, namespace: string | undefine
   return { namespace, isWatched: namespaced, apiGroup: group, resource: plural, verbs }
 }
 
+/** Replicas have Leases of their own, whose names are not known in advance, and delete those of the dead. */
+const SHARD_LEASES = {
+  apiGroup: 'coordination.k8s.io',
+  resource: 'leases',
+  verbs: ['create', 'get', 'list', 'update', 'delete'],
+}
+
 /** What every operator needs for itself. */
-function ownGrants(lease: string, namespace: string, { webhook }: RbacOptions): readonly Grant[] {
+function ownGrants(lease: string, namespace: string, { webhook, isSharded = false }: RbacOptions): readonly Grant[] {
   const kept = (apiGroup: string, resource: string, resourceName: string): readonly Grant[] => [
     { namespace, apiGroup, resource, verbs: ['create'] },
     { namespace, apiGroup, resource, verbs: ['get', 'update'], resourceNames: [resourceName] },
@@ -195,7 +204,7 @@ function ownGrants(lease: string, namespace: string, { webhook }: RbacOptions): 
     resourceNames: crds,
   }
   return [
-    ...kept('coordination.k8s.io', 'leases', lease),
+    ...(isSharded ? [{ namespace, ...SHARD_LEASES }] : kept('coordination.k8s.io', 'leases', lease)),
     ...(webhook ? [...kept('', 'secrets', webhook.secret), ...configurations] : []),
     ...(crds.length > 0 ? [converted] : []),
   ]

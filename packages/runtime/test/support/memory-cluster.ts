@@ -14,6 +14,7 @@ import {
   type Verb,
 } from '@reeve/kube'
 import { applyPatch } from 'rfc6902'
+import { labelMatcher } from '../../src/cache/selector.ts'
 
 /** A request as the faults of a test see it. */
 export interface Call {
@@ -84,7 +85,7 @@ export class MemoryCluster {
       return abandonable(options?.signal, async () => {
         await faults.before?.(call)
         const result = act()
-        if (verb !== 'get' && !call.dryRun) this.writes.push({ ...call, atMs: this.#clock.now() })
+        if (verb !== 'get' && verb !== 'list' && !call.dryRun) this.writes.push({ ...call, atMs: this.#clock.now() })
         await faults.after?.(call)
         return result
       })
@@ -117,7 +118,20 @@ export class MemoryCluster {
         }),
       apply: unsupported,
       list: unsupported,
-      listAll: unsupported,
+      listAll: (resource, options) =>
+        send(resource, 'list', {}, options, () => {
+          const selects = labelMatcher(options?.labelSelector ?? '')
+          const items = this.all(resource).filter(
+            (object) =>
+              selects(object) && (options?.namespace ?? object.metadata.namespace) === object.metadata.namespace,
+          )
+          return {
+            apiVersion: 'v1',
+            kind: `${resource.kind}List`,
+            metadata: { resourceVersion: String(this.#revision) },
+            items,
+          }
+        }),
       watch: unsupported,
       deleteCollection: unsupported,
       raw: unsupported,
