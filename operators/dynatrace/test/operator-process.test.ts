@@ -26,6 +26,8 @@ let client: KubeClient
 let namespace: string
 let simulator: TenantSimulator | undefined
 let child: OperatorProcess | undefined
+/** A second replica. */
+let other: OperatorProcess | undefined
 
 beforeEach(async () => {
   cluster = await openCluster({ embedded: { nodes: 1 } })
@@ -33,8 +35,9 @@ beforeEach(async () => {
   namespace = await cluster.createNamespace()
 })
 afterEach(async () => {
-  await child?.end('SIGKILL')
+  await Promise.all([child, other].map((each) => each?.end('SIGKILL')))
   child = undefined
+  other = undefined
   await simulator?.close()
   simulator = undefined
   await client.close()
@@ -63,10 +66,10 @@ async function installCrds(): Promise<void> {
   }
 }
 
-async function createPod(annotations: Readonly<Record<string, string>> = {}): Promise<void> {
+async function createPod(annotations: Readonly<Record<string, string>> = {}, name = POD): Promise<void> {
   const labels = { app: 'operator' }
   const spec = { containers: [{ name: 'operator', image: 'operator:1' }] }
-  const metadata = { namespace, name: POD, labels, annotations }
+  const metadata = { namespace, name, labels, annotations }
   await client.create(Pods, { apiVersion: 'v1', kind: 'Pod', metadata, spec })
 }
 
@@ -153,6 +156,26 @@ describe('the process', () => {
     const { items } = await client.list(Secrets, { namespace })
     expect(items.map(({ metadata }) => metadata.name)).not.toContain(CERTIFICATES_SECRET)
     expect(await child.end('SIGTERM')).toBe(0)
+  })
+
+  it('is led by one of two replicas, and by the other one when that stops', async () => {
+    await installCrds()
+    const pods = [POD, 'dynatrace-operator-2'] as const
+    for (const name of pods) await createPod({ 'olm.operatorNamespace': namespace }, name)
+    const replicas = new Map<string, Awaited<ReturnType<typeof start>>>()
+    for (const name of pods) replicas.set(name, await start({ POD_NAME: name, LEADER_ELECTION_RETRY_PERIOD: '1' }))
+    other = replicas.get(POD)?.child
+    const holder = async () =>
+      (await client.get(Leases, { namespace, name: 'dynatrace-operator-lock' })).spec?.holderIdentity ?? ''
+    for (const { child: replica, health } of replicas.values()) {
+      await replica.until('readiness', async () => (await httpStatus(health, '/readyz')) === 200)
+    }
+    await child?.until('a leader', async () => (await holder()) !== '')
+    const first = await holder()
+    const [leader = '', follower = ''] = pods.toSorted((one) => (first.includes(one) ? -1 : 1))
+    expect([first.includes(leader), first.includes(follower)]).toEqual([true, false])
+    expect(await replicas.get(leader)?.child.end('SIGTERM')).toBe(0)
+    await replicas.get(follower)?.child.until('the other leader', async () => (await holder()).includes(follower))
   })
 
   it('exits immediately in a cluster without the resources, and names the version that is missing', async () => {

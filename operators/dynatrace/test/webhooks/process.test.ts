@@ -119,7 +119,11 @@ describe('the process', () => {
     const ca = await storeCertificates()
     await child.until('readiness', async () => (await httpStatus(health, '/readyz')) === 200)
 
-    expect(await readFile(join(folder, 'certs', 'tls.crt'), 'utf8')).toContain('BEGIN CERTIFICATE')
+    const { data: stored = {} } = await client.get(Secrets, { namespace, name: CERTIFICATES_SECRET })
+    for (const name of ['tls.crt', 'tls.key']) {
+      const content = await readFile(join(folder, 'certs', name))
+      expect(content.toString('base64'), name).toBe(stored[name])
+    }
     expect(await send(webhook, ca, '/livez')).toEqual({ status: 200, text: '' })
     const { text: denied } = await send(webhook, ca, PATH, review(dynakube({ apiUrl: '' })))
     expect(JSON.parse(denied)).toMatchObject({ response: { uid: 'uid-1', allowed: false } })
