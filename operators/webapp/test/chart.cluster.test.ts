@@ -66,16 +66,21 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     ['in all namespaces', 'all', false],
     ['in single namespaces', 'few', true],
   ])(
-    'gives the operator all the rights it uses %s: with webhooks and metrics it runs a WebApp without one refusal',
+    'gives the operator all the rights it uses %s: with webhooks, metrics and console it runs a WebApp without one refusal',
     async (_, form, isLimited) => {
       const own = await cluster.createNamespace()
       const name = `webapp-${form}-${run}`
-      const values = { metrics: MONITORING, ...(isLimited && { watchNamespaces: [namespace] }) }
+      const values = {
+        metrics: MONITORING,
+        console: { enabled: true },
+        ...(isLimited && { watchNamespaces: [namespace] }),
+      }
       const { objects } = await render(values, { name, namespace: own })
       for (const object of objects) await apply(isLimited ? object : onlyIn(namespace, object), false)
       await using operator = await startInstalled(cluster, admin, { namespace: own, name })
       await runWebApp(form)
       await expectMetrics(operator, own, name)
+      await expectConsole(operator, own, name)
       expect(operator.refusals).toEqual([])
     },
   )
@@ -108,21 +113,42 @@ async function runWebApp(name: string): Promise<void> {
   })
 }
 
+/** Creates an account, bound to a role if one is given, and returns its token. */
+async function accountWith(account: { namespace: string; name: string }, role?: string): Promise<string> {
+  await admin.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account })
+  if (role !== undefined) {
+    const apiGroup = 'rbac.authorization.k8s.io'
+    await admin.create(ClusterRoleBindings, {
+      apiVersion: `${apiGroup}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: role },
+      roleRef: { apiGroup, kind: 'ClusterRole', name: role },
+      subjects: [{ kind: 'ServiceAccount', ...account }],
+    })
+    cluster.removeAtClose(`/apis/${apiGroup}/v1/clusterrolebindings/${role}`)
+  }
+  return accountToken(cluster, account.namespace, account.name)
+}
+
+/** Only an account with the role of the chart can open the console. */
+async function expectConsole(operator: InstalledOperator, own: string, name: string): Promise<void> {
+  const viewer = await accountWith({ namespace: own, name: 'viewer' }, `${name}-console-reader`)
+  const stranger = await accountWith({ namespace: own, name: 'stranger' })
+  // A real API server learns of rights a moment after they are granted.
+  await until(async () => (await operator.openConsole(viewer)).status === 200)
+  expect((await operator.openConsole(viewer)).body).toContain('webapp-operator')
+  const refused = await operator.openConsole(stranger)
+  expect([refused.status, refused.body]).toEqual([
+    403,
+    expect.stringContaining('--clusterrole=<release>-console-reader'),
+  ])
+  const unknown = await operator.openConsole('nonsense')
+  expect([unknown.status, unknown.body]).toEqual([401, expect.stringContaining('kubectl create token')])
+}
+
 /** An account with the role of the chart can read metrics, and they have everything that alerts and dashboard use. */
 async function expectMetrics(operator: InstalledOperator, own: string, name: string): Promise<void> {
-  const account = { namespace: own, name: 'prometheus' }
-  await admin.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account })
-  const token = await accountToken(cluster, own, account.name)
-  const reader = `${name}-metrics-reader`
-  const apiGroup = 'rbac.authorization.k8s.io'
-  await admin.create(ClusterRoleBindings, {
-    apiVersion: `${apiGroup}/v1`,
-    kind: 'ClusterRoleBinding',
-    metadata: { name: reader },
-    roleRef: { apiGroup, kind: 'ClusterRole', name: reader },
-    subjects: [{ kind: 'ServiceAccount', ...account }],
-  })
-  cluster.removeAtClose(`/apis/${apiGroup}/v1/clusterrolebindings/${reader}`)
+  const token = await accountWith({ namespace: own, name: 'prometheus' }, `${name}-metrics-reader`)
   // A real API server learns of rights a moment after they are granted.
   await until(async () => (await operator.scrape(token)).status === 200)
   const { body } = await operator.scrape(token)

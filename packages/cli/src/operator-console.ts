@@ -15,7 +15,7 @@ import type { CommandContext } from './subcommand.ts'
  * const { manager } = operator.create({ client, observer: opened?.observer })
  */
 export async function openOperatorConsole(
-  { console: isWanted, consoleHost: host, consolePort: port }: ConsoleOptions,
+  { console: isWanted, consoleHost: host, consolePort: port, consoleName: names = [] }: ConsoleOptions,
   { env, stderr }: Pick<CommandContext, 'env' | 'stderr'>,
   logger: Logger,
   secretPatterns: readonly RegExp[] = [],
@@ -26,9 +26,17 @@ export async function openOperatorConsole(
   return openConsole({
     host,
     port,
+    names,
     ...(isInCluster && { isProtected: true }),
     secretPatterns,
     logger,
-    onReady: (link) => void stderr.write(`console: ${link}\n`),
+    onReady: (link) => void stderr.write(`console: ${forwarded(env, port) ?? link}\n`),
   })
+}
+
+/** Inside a pod the address of the server leads nowhere for people: how to reach it from their machine. */
+function forwarded(env: CommandContext['env'], port: number): string | undefined {
+  const { KUBERNETES_SERVICE_HOST: apiServer, POD_NAMESPACE: namespace, POD_NAME: pod } = env
+  if (apiServer === undefined || namespace === undefined || pod === undefined) return undefined
+  return `https://localhost:${port}/ after kubectl -n ${namespace} port-forward pod/${pod} ${port}`
 }

@@ -1,12 +1,13 @@
 /** The options of `run` that operators have in common: the cluster, election, health and webhooks. */
 import { type Command, Option } from 'commander'
-import { port, positiveInteger } from './option-values.ts'
+import { append, port, positiveInteger } from './option-values.ts'
 
 /** The parsed options of the console. */
 export interface ConsoleOptions {
   readonly console: boolean
   readonly consoleHost: string
   readonly consolePort: number
+  readonly consoleName?: readonly string[]
 }
 
 /** The parsed options. */
@@ -80,4 +81,9 @@ export function addConsoleOptions(command: Command): Command {
       '127.0.0.1',
     )
     .option('--console-port <port>', 'port of the console', port, 8082)
+    .option(
+      '--console-name <name>',
+      'host name by which browsers may call it, besides localhost; may be repeated',
+      append,
+    )
 }

@@ -1,6 +1,7 @@
 /** The frame of the console: navigation, connection, keyboard. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Overview } from '../src/wire.ts'
+import { Notice } from './components/badges.tsx'
 import { ThemeButton } from './components/theme-button.tsx'
 import { duration, useNow } from './state/clock.ts'
 import { linkTo, useRoute } from './state/routing.ts'
@@ -70,11 +71,15 @@ export function App({ store }: { readonly store: Store }) {
           {text}
         </span>
         <ThemeButton />
+        <button type="button" class="quiet" onClick={() => void store.signOut().catch((error) => store.refused(error))}>
+          Sign out
+        </button>
         <button type="button" class="quiet" aria-label="Keyboard shortcuts" onClick={() => setHelpOpen(true)}>
           ?
         </button>
       </header>
       <main id="main" tabIndex={-1} key={`${page}/${page === 'view' || page === 'plan' ? '' : parts.join('/')}`}>
+        {overview !== undefined && isStandby(overview) && <Standby store={store} />}
         <View page={page} store={store} />
       </main>
       {overview !== undefined && <Footer overview={overview} />}
@@ -107,6 +112,30 @@ function View({ page, store }: { readonly page: string; readonly store: Store })
         </div>
       )
   }
+}
+
+function isStandby({ operators }: Overview): boolean {
+  return operators.length > 0 && operators.every(({ isLeader }) => !isLeader)
+}
+
+const STANDBY_REFRESH_MS = 5_000
+
+/** One replica of an operator works; the others know the cluster, but have nothing to tell. */
+function Standby({ store }: { readonly store: Store }) {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      store.readOverview().catch((error: unknown) => store.refused(error))
+    }, STANDBY_REFRESH_MS)
+    return () => clearInterval(timer)
+  }, [store])
+  return (
+    <div class="standby">
+      <Notice tone="warning">
+        This replica is on standby and reconciles nothing. Open the console of the leader: kubectl get leases shows its
+        name, kubectl port-forward leads to it.
+      </Notice>
+    </div>
+  )
 }
 
 function Footer({ overview }: { readonly overview: Overview }) {

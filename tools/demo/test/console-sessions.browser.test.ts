@@ -1,9 +1,10 @@
 /** The console when things go wrong or grow large: expired sessions, restarted operators, 10,000 resources. */
 import { type ConsoleModel, ConsoleServer, loadPage, type PageFiles } from '@reeve/console'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath, openBrowser, openPage, violations } from './support/browser.ts'
 import { openCrowd } from './support/crowd.ts'
+import { openGuardedConsole } from './support/guarded-console.ts'
 
 const SCROLL_STEPS = 120
 
@@ -67,6 +68,51 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
     await stop()
   })
 
+  it('says what to do about a token without rights, and opens with one that has them', async () => {
+    await using guarded = await openGuardedConsole()
+    const { page: tab, problems } = await openPage(browser)
+    await tab.goto(`${guarded.link}#/health`)
+    await signIn(tab, 'nonsense')
+    await tab.getByText('kubectl create token').waitFor()
+    await signIn(tab, await guarded.tokenOf('stranger'))
+    await tab.getByText('--clusterrole=<release>-console-reader').waitFor()
+    expect(await violations(tab)).toEqual([])
+    await signIn(tab, await guarded.tokenOf('viewer'))
+    await tab.getByRole('heading', { name: 'Health' }).waitFor()
+    expect(problems).toEqual([])
+    await tab.context().close()
+  })
+
+  it('asks for another token when the token has expired, and goes on where it was', async () => {
+    await using guarded = await openGuardedConsole()
+    const { page: tab } = await openPage(browser)
+    await tab.goto(guarded.link)
+    await signIn(tab, await guarded.tokenOf('viewer'))
+    await tab.locator('.connection', { hasText: 'Live' }).waitFor()
+    guarded.passHours(2)
+    await tab.getByRole('link', { name: 'Health' }).click()
+    await tab.getByText('kubectl create token').waitFor()
+    await signIn(tab, await guarded.tokenOf('viewer'))
+    await tab.getByRole('heading', { name: 'Health' }).waitFor()
+    await tab.locator('.connection', { hasText: 'Live' }).waitFor()
+    await tab.context().close()
+  })
+
+  it('keeps nothing of what it showed when the user signs out', async () => {
+    await using crowd = await openCrowd(3)
+    const { link, stop } = await serve(crowd.model)
+    const { page: tab } = await openPage(browser)
+    await tab.goto(link)
+    await tab.locator('.tbody .tr', { hasText: 'one-0002' }).waitFor()
+    await tab.getByRole('button', { name: 'Sign out' }).click()
+    await tab.getByText('You have signed out.').waitFor()
+    expect(await tab.innerText('body')).not.toContain('one-0002')
+    await tab.reload()
+    await tab.getByText('open the link that the operator printed').waitFor()
+    await tab.context().close()
+    await stop()
+  })
+
   it('lists 10,000 resources, with only those in view in the page, and finds each', async () => {
     await using crowd = await openCrowd(10_000)
     const { link, stop } = await serve(crowd.model)
@@ -98,6 +144,11 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
     await stop()
   })
 })
+
+async function signIn(tab: Page, token: string): Promise<void> {
+  await tab.fill('#token', token)
+  await tab.getByRole('button', { name: 'Sign in' }).click()
+}
 
 /** What scrolling measured. */
 interface Frames {

@@ -16,10 +16,12 @@ const CHARTS = [
 /** Everything that is off by default, and limited to one namespace. */
 const EVERYTHING = {
   metrics: { protected: true, serviceMonitor: true, alerts: true, dashboard: true },
+  console: { enabled: true, hostNames: ['console.example.com'] },
   networkPolicy: {
     enabled: true,
     webhookFrom: [{ ipBlock: { cidr: '10.0.0.0/8' } }],
     metricsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
+    consoleFrom: [{ podSelector: {} }],
   },
 }
 
@@ -76,18 +78,19 @@ describe.skipIf(helm === undefined).each(CHARTS)('the chart of the $operator ope
     expect(single.notes).toContain('with 1 replica.')
   })
 
-  it('allows connections to the webhook and metrics ports, to DNS and to the API server only', () => {
+  it('allows connections to the ports of webhook, metrics and console, to DNS and to the API server only', () => {
     const { spec } = find(full, 'NetworkPolicy')
     expect(spec.podSelector).toEqual(find(full, 'Deployment').spec.selector)
     expect(spec.policyTypes).toEqual(['Ingress', 'Egress'])
     expect(spec.ingress).toEqual([
       { ports: [{ port: 'webhook', protocol: 'TCP' }], from: EVERYTHING.networkPolicy.webhookFrom },
       { ports: [{ port: 'metrics', protocol: 'TCP' }], from: EVERYTHING.networkPolicy.metricsFrom },
+      { ports: [{ port: 'console', protocol: 'TCP' }], from: EVERYTHING.networkPolicy.consoleFrom },
     ])
     const ports = spec.egress.flatMap((rule: { ports: { port: number }[] }) => rule.ports.map(({ port }) => port))
     expect(ports).toEqual([53, 53, 443, 6443])
     const named = container(full).ports.map(({ name }: { name: string }) => name)
-    expect(named).toEqual(['webhook', 'metrics', 'health'])
+    expect(named).toEqual(['webhook', 'metrics', 'health', 'console'])
   })
 
   it('serves protected metrics on a port of their own, and probes on the other', () => {
@@ -96,7 +99,10 @@ describe.skipIf(helm === undefined).each(CHARTS)('the chart of the $operator ope
     expect(ports).toEqual(expect.arrayContaining([{ name: 'metrics', containerPort: 8443 }]))
     expect(ports).toEqual(expect.arrayContaining([{ name: 'health', containerPort: 8080 }]))
     for (const probe of [livenessProbe, readinessProbe, startupProbe]) expect(probe.httpGet.port).toBe('health')
-    expect(find(full, 'Service').spec.ports).toContainEqual({ name: 'metrics', port: 8443, targetPort: 'metrics' })
+    const service = full.objects.find(({ kind, metadata }) => kind === 'Service' && metadata.name === operator)
+    expect(service?.spec).toMatchObject({
+      ports: expect.arrayContaining([{ name: 'metrics', port: 8443, targetPort: 'metrics' }]),
+    })
     expect(find(full, 'ServiceMonitor').spec.endpoints).toEqual([
       {
         port: 'metrics',
@@ -110,6 +116,39 @@ describe.skipIf(helm === undefined).each(CHARTS)('the chart of the $operator ope
     const reader = full.objects.find(({ metadata }) => metadata.name === `${operator}-metrics-reader`)
     expect(reader).toMatchObject({ kind: 'ClusterRole', rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }] })
     expect(full.notes).toContain(`--clusterrole=${operator}-metrics-reader`)
+  })
+
+  it('serves the console only on request, to accounts that have its role, with the right to ask who they are', () => {
+    expect(JSON.stringify(plain.objects)).not.toContain('console')
+    const { args, ports } = container(full)
+    expect(args).toEqual(
+      expect.arrayContaining([
+        '--console',
+        '--console-host=0.0.0.0',
+        `--console-name=${operator}-console.ops.svc`,
+        '--console-name=console.example.com',
+      ]),
+    )
+    expect(ports).toContainEqual({ name: 'console', containerPort: 8082 })
+    const named = (kind: string, name: string) =>
+      full.objects.find((one) => one.kind === kind && one.metadata.name === name)
+    expect(named('Service', `${operator}-console`)).toMatchObject({
+      spec: { sessionAffinity: 'ClientIP', ports: [{ name: 'console', port: 443, targetPort: 'console' }] },
+    })
+    expect(named('ClusterRole', `${operator}-console`)).toMatchObject({
+      rules: [
+        { resources: ['tokenreviews'], verbs: ['create'] },
+        { resources: ['subjectaccessreviews'], verbs: ['create'] },
+      ],
+    })
+    expect(named('ClusterRoleBinding', `${operator}-console`)).toMatchObject({
+      roleRef: { name: `${operator}-console` },
+      subjects: [{ kind: 'ServiceAccount', name: operator, namespace: 'ops' }],
+    })
+    expect(named('ClusterRole', `${operator}-console-reader`)).toMatchObject({
+      rules: [{ nonResourceURLs: ['/console'], verbs: ['get'] }],
+    })
+    expect(full.notes).toContain(`port-forward service/${operator}-console 8082:443`)
   })
 
   it('keeps plain metrics and probes on one port otherwise', () => {

@@ -20,8 +20,11 @@
 - metrics.alerts and metrics.dashboard need metrics: set metrics.serviceMonitor, or scrape the Service yourself.
 {{- end }}
 {{- with .networkPolicy }}
-{{- if and (not .enabled) (or .webhookFrom .metricsFrom .apiServerTo .extraEgress) }}
+{{- if and (not .enabled) (or .webhookFrom .metricsFrom .consoleFrom .apiServerTo .extraEgress) }}
 - the rules in networkPolicy have no effect: networkPolicy.enabled is false.
+{{- end }}
+{{- if and .enabled .consoleFrom (not $.Values.console.enabled) }}
+- networkPolicy.consoleFrom has no effect: console.enabled is false.
 {{- end }}
 {{- if and .enabled .webhookFrom (not $.Values.webhook.enabled) }}
 - networkPolicy.webhookFrom has no effect: webhook.enabled is false.

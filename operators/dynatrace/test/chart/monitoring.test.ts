@@ -63,6 +63,44 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
     expect(from).toEqual(name === 'dynatrace-webhook' ? [webhookFrom, metricsFrom] : [metricsFrom])
   })
 
+  it('serves the console only on request, to accounts that have its role', async () => {
+    expect(JSON.stringify(plain)).not.toContain('console')
+    const objects = await renderWithoutCrds([
+      ...POLICIES,
+      'console.enabled=true',
+      'console.hostNames={console.example.com}',
+      'networkPolicy.consoleFrom[0].podSelector.matchLabels.team=web',
+    ])
+    const operator = find(objects, 'Deployment', 'dynatrace-operator') as Deployment | undefined
+    const [container] = operator?.spec?.template.spec?.containers ?? []
+    expect(container?.args).toEqual([
+      'operator',
+      '--console',
+      '--console-host=0.0.0.0',
+      '--console-name=dynatrace-operator-console.observability.svc',
+      '--console-name=console.example.com',
+    ])
+    expect(container?.ports).toContainEqual({ name: 'console', containerPort: 8082 })
+    expect(find(objects, 'Service', 'dynatrace-operator-console')?.spec).toMatchObject({
+      selector: operator?.spec?.selector.matchLabels,
+      ports: [{ port: 443, targetPort: 'console' }],
+    })
+    expect(find(objects, 'NetworkPolicy', 'dynatrace-operator')?.spec).toMatchObject({
+      ingress: [{ ports: [{ port: 'console' }], from: [{ podSelector: { matchLabels: { team: 'web' } } }] }, {}],
+    })
+    expect(find(objects, 'ClusterRoleBinding', 'dynatrace-operator-console')).toMatchObject({
+      roleRef: { name: 'dynatrace-operator-console' },
+      subjects: [{ name: 'dynatrace-operator', namespace: 'observability' }],
+    })
+    expect(find(objects, 'ClusterRole', 'dynatrace-operator-console')?.rules).toMatchObject([
+      { resources: ['tokenreviews'], verbs: ['create'] },
+      { resources: ['subjectaccessreviews'], verbs: ['create'] },
+    ])
+    expect(find(objects, 'ClusterRole', 'dynatrace-operator-console-reader')?.rules).toEqual([
+      { nonResourceURLs: ['/console'], verbs: ['get'] },
+    ])
+  })
+
   it('asks nothing of a CSI driver that is not installed', async () => {
     const objects = await renderWithoutCrds([...MONITORING, ...POLICIES, 'csidriver.enabled=false'])
     const names = namesOf(objects.filter(({ kind }) => kind === 'PodMonitor' || kind === 'NetworkPolicy'))

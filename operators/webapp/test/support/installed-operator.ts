@@ -1,16 +1,26 @@
 /** The operator as its chart installs it: with the arguments of its Deployment and the rights of its ServiceAccount. */
 import { request } from 'node:https'
+import { openOperatorConsole } from '@reeve/cli/operator-console'
 import { accountToken, type ClusterUnderTest, redirectWebhooks } from '@reeve/cluster-under-test'
 import { createClient, Deployments, type DiscoveringClient, loadConfig, sleep } from '@reeve/kube'
+import { silentLogger } from '@reeve/runtime'
 import { clientMetrics, createMetricsRegistry } from '@reeve/runtime/metrics'
 import { createWebAppOperator, WebApps } from '../../src/index.ts'
+
+/** A response. */
+export interface Reply {
+  readonly status: number | undefined
+  readonly body: string
+}
 
 /** An operator that runs in this process. */
 export interface InstalledOperator extends AsyncDisposable {
   /** Requests that the API server refused with 403. */
   readonly refusals: readonly string[]
   /** Gets `/metrics` with the token of an account. */
-  scrape(token: string): Promise<{ readonly status: number | undefined; readonly body: string }>
+  scrape(token: string): Promise<Reply>
+  /** Gets the overview of the console with a token. */
+  openConsole(token: string): Promise<Reply>
 }
 
 /** Polls until the condition holds; fails after a minute. */
@@ -50,9 +60,19 @@ export async function startInstalled(
       if (report.status === 403) refusals.push(`${report.verb} ${report.resource}`)
     },
   })
+  const link = Promise.withResolvers<string>()
+  const opened = await openOperatorConsole(
+    { console: args.includes('--console'), consoleHost: '127.0.0.1', consolePort: 0 },
+    {
+      env: { KUBERNETES_SERVICE_HOST: '127.0.0.1' },
+      stderr: { hasColors: false, write: (line) => link.resolve(line) },
+    },
+    silentLogger,
+  )
   const operator = createWebAppOperator({
     client,
     metrics,
+    observer: opened?.observer,
     ...(watched.length > 0 && { namespaces: watched }),
     leaderElection: { lease: { namespace, name: 'webapp-operator' }, identity: 'installed' },
     metricsAddress: { host: '127.0.0.1', port: 0, isProtected: args.includes('--protect-metrics') },
@@ -88,7 +108,11 @@ export async function startInstalled(
     refusals,
     async scrape(bearer) {
       const address = await operator.manager.metricsServer?.address()
-      return getMetrics(address?.port ?? 0, bearer)
+      return get(address?.port ?? 0, '/metrics', bearer)
+    },
+    async openConsole(bearer) {
+      const [, consolePort] = /^console: https:\/\/127\.0\.0\.1:(\d+)\//.exec(await link.promise) ?? []
+      return get(Number(consolePort), '/api/overview', bearer)
     },
     async [Symbol.asyncDispose]() {
       // With nobody behind them they would reject every WebApp. An uninstall may have deleted them.
@@ -103,10 +127,10 @@ export async function startInstalled(
 const WEBHOOKS = '/apis/admissionregistration.k8s.io/v1'
 
 /** The certificate is self-signed. */
-function getMetrics(port: number, token: string) {
+function get(port: number, path: string, token: string): Promise<Reply> {
   const headers = { authorization: `Bearer ${token}` }
-  return new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
-    request({ host: '127.0.0.1', port, path: '/metrics', rejectUnauthorized: false, headers }, async (response) => {
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path, rejectUnauthorized: false, headers }, async (response) => {
       let body = ''
       for await (const chunk of response.setEncoding('utf8')) body += chunk
       resolve({ status: response.statusCode, body })

@@ -33,6 +33,10 @@ export interface ConsoleServerOptions {
   readonly clock?: Clock
 }
 
+const CLUSTER_REFUSAL =
+  'this account may not open the console: it needs get on the non-resource URL /console, such as by kubectl create ' +
+  'clusterrolebinding <name> --clusterrole=<release>-console-reader --serviceaccount=<namespace>:<account>'
+
 /** A token that could not be valid is not checked. */
 const MAX_TOKEN_LENGTH = 16_384
 
@@ -224,7 +228,7 @@ export class ConsoleServer implements Runnable {
   #denied(verdict: 401 | 403 | 503): WholeResponse {
     const messages = {
       401: this.#access.hint,
-      403: 'this account may not open the console: it needs get on the non-resource URL /console',
+      403: CLUSTER_REFUSAL,
       503: 'the API server could not be asked whether this account may open the console',
     }
     return problem(verdict, messages[verdict])

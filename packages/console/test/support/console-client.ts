@@ -1,6 +1,6 @@
 /** A console that listens, and requests to it as a browser or a script makes them. */
 import { type IncomingHttpHeaders, request } from 'node:http'
-import { type ConsoleModel, ConsoleServer, type PageFiles } from '../../src/index.ts'
+import { type ConsoleModel, ConsoleServer, type ConsoleServerOptions, type PageFiles } from '../../src/index.ts'
 
 /** The page does not matter to most tests. */
 const PAGE: PageFiles = new Map([
@@ -33,8 +33,11 @@ export interface OpenedConsole extends AsyncDisposable {
 }
 
 /** Starts the console of a model. */
-export async function openTestConsole(model: ConsoleModel, page: PageFiles = PAGE): Promise<OpenedConsole> {
-  const server = new ConsoleServer({ model, page })
+export async function openTestConsole(
+  model: ConsoleModel,
+  options: Pick<ConsoleServerOptions, 'access' | 'clock'> = {},
+): Promise<OpenedConsole> {
+  const server = new ConsoleServer({ model, page: PAGE, ...options })
   const stop = new AbortController()
   const running = server.run(stop.signal)
   const { port } = await server.address()

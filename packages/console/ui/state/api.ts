@@ -54,6 +54,11 @@ export function signIn(token: string): Promise<unknown> {
   return post('session', { token })
 }
 
+/** Ends the session, also on the server. */
+export function signOut(): Promise<unknown> {
+  return request('/api/session', 'DELETE')
+}
+
 /** Opens the stream of live updates; returns the function that closes it. */
 export function openStream(on: {
   readonly messages: (messages: readonly StreamMessage[]) => void

@@ -1,7 +1,7 @@
 /** What the page knows of the operator: loaded once, then kept up to date by the stream. */
 import { useEffect, useState } from 'preact/hooks'
 import type { HealthSample, Overview, Reconcile, ResourceRow, StreamMessage } from '../../src/wire.ts'
-import { ApiError, get, openStream } from './api.ts'
+import { ApiError, get, openStream, signOut } from './api.ts'
 
 /** How the page stands with the operator. */
 export type Connection = 'loading' | 'live' | 'lost' | 'signed-out'
@@ -55,6 +55,18 @@ export class Store {
     return () => void this.#listeners.delete(listener)
   }
 
+  /** Ends the session; the page keeps nothing of what it showed. */
+  async signOut(): Promise<void> {
+    await signOut()
+    this.#forget('You have signed out.')
+  }
+
+  /** Whether this replica leads may change at any time. */
+  async readOverview(): Promise<void> {
+    this.overview = await get<Overview>('overview')
+    this.#changed()
+  }
+
   /** For requests of views: a refusal concerns the whole page. */
   refused(error: unknown): string {
     if (error instanceof ApiError && error.status === 401) this.#failed(error)
@@ -79,14 +91,22 @@ export class Store {
 
   #failed(error: unknown): void {
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-      this.#closeStream()
-      this.connection = 'signed-out'
-      this.hint = error.message
-      this.#changed()
+      this.#forget(error.message)
       return
     }
     this.connection = 'lost'
     this.#retry()
+  }
+
+  #forget(hint: string): void {
+    this.#closeStream()
+    this.rows.clear()
+    this.reconciles = []
+    this.samples = []
+    this.overview = undefined
+    this.connection = 'signed-out'
+    this.hint = hint
+    this.#changed()
   }
 
   /** A restarted operator is noticed here: everything is loaded again. */

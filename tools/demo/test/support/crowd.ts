@@ -6,7 +6,8 @@ import { CustomResourceDefinitions, createClient } from '@reeve/kube'
 import { defineOperator } from '@reeve/runtime'
 import { WebAppCrd, WebApps } from '@reeve/webapp'
 
-const idle = defineOperator({
+/** An operator that leaves its resources alone. */
+export const idleOperator = defineOperator({
   name: 'idle-operator',
   controllers: [{ for: WebApps, concurrency: 10, reconcile: async () => undefined }],
 })
@@ -32,7 +33,7 @@ export async function openCrowd(count: number): Promise<AsyncDisposable & { read
     })),
   )
   const model = new ConsoleModel()
-  const { manager, cache } = idle.create({ client, observer: model.observer() })
+  const { manager, cache } = idleOperator.create({ client, observer: model.observer() })
   const stop = new AbortController()
   const running = manager.run(stop.signal)
   await cache.waitForSync(AbortSignal.timeout(60_000))

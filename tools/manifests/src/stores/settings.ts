@@ -60,6 +60,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'metrics.podMonitors': 'PodMonitors',
     'metrics.alerts': 'Alerts',
     'metrics.dashboard': 'Dashboard',
+    'console.enabled': 'Console',
   },
   Network: { 'networkPolicy.enabled': 'Network policies' },
 }
