@@ -1,20 +1,20 @@
-/** Pods of a user, in a namespace that DynaKubes monitor. */
+/** Pods of a user, in namespaces that DynaKubes monitor. */
 import { readFile } from 'node:fs/promises'
 import { eventually, SHELL_IMAGE } from '@reeve/real-node'
 import { apply, get, type Json, kubectl, podReady } from './kubectl.ts'
 
-/** The namespace of the pods. */
+/** The namespace of the pods, unless a suite has several. */
 export const APPS = 'apps'
 
 /** Where code modules are in a pod. */
 export const INSTALL_PATH = '/opt/dynatrace/oneagent-paas'
 
 /** A pod that sleeps. */
-export function app(name: string, annotations: Readonly<Record<string, string>> = {}): object {
+export function app(name: string, annotations: Readonly<Record<string, string>> = {}, namespace = APPS): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace: APPS, annotations },
+    metadata: { name, namespace, annotations },
     spec: {
       containers: [{ name: 'app', image: SHELL_IMAGE, command: ['sleep', '100000'] }],
       terminationGracePeriodSeconds: 1,
@@ -23,22 +23,27 @@ export function app(name: string, annotations: Readonly<Record<string, string>> 
 }
 
 /** Creates a pod and waits until it is ready. */
-export async function startApp(name: string, annotations?: Readonly<Record<string, string>>): Promise<Json> {
-  await apply(app(name, annotations))
-  return podReady(APPS, name)
+export async function startApp(
+  name: string,
+  annotations?: Readonly<Record<string, string>>,
+  namespace = APPS,
+): Promise<Json> {
+  await apply(app(name, annotations, namespace))
+  return podReady(namespace, name)
 }
 
 /** Deletes a pod and waits until its volumes are unmounted. */
 export async function deleteApp(pod: Json): Promise<void> {
-  await kubectl('delete', 'pod', pod.metadata.name, '--namespace', APPS, '--timeout', '280s')
+  const { name, namespace } = pod.metadata
+  await kubectl('delete', 'pod', name, '--namespace', namespace, '--timeout', '280s')
   await eventually('its volumes are unmounted', async () => (await mountsOf(pod)).length === 0)
 }
 
-/** Waits until pods of the namespace are injected for a DynaKube. */
-export async function mapped(dynakube: string): Promise<void> {
+/** Waits until pods of a namespace are injected for a DynaKube. */
+export async function mapped(dynakube: string, namespace = APPS): Promise<void> {
   await eventually(`the namespace is mapped to ${dynakube}`, async () => {
-    const namespace = await get('namespace', '', APPS)
-    return namespace?.metadata.labels['dynakube.internal.dynatrace.com/instance'] === dynakube
+    const object = await get('namespace', '', namespace)
+    return object?.metadata.labels['dynakube.internal.dynatrace.com/instance'] === dynakube
   })
 }
 

@@ -27,7 +27,7 @@ async function containerMemory(namespace: string): Promise<readonly ContainerMem
       figures.push({
         container: `${pod.metadata.generateName ?? pod.metadata.name}${status.name}`,
         ...(await memoryOf(folder)),
-        limitMiB: limits?.memory === undefined ? undefined : Number.parseInt(limits.memory, 10),
+        limitMiB: limits?.memory === undefined ? undefined : mebibytes(limits.memory),
       })
     }
   }
@@ -54,8 +54,18 @@ async function killedForMemory(namespace: string): Promise<readonly string[]> {
 
 /** Prints the memory of all containers of namespaces; returns those in which the kernel killed a process for lack of it. */
 export async function recordMemory(...namespaces: readonly string[]): Promise<readonly string[]> {
-  for (const namespace of namespaces) print(`memory in ${namespace}`, await containerMemory(namespace))
+  for (const namespace of namespaces) {
+    const figures = await containerMemory(namespace)
+    if (figures.length > 0) print(`memory in ${namespace}`, figures)
+  }
   return (await Promise.all(namespaces.map(killedForMemory))).flat()
+}
+
+/** A quantity of memory, of which the charts use two units. */
+function mebibytes(quantity: string): number {
+  const [, count = '', unit = ''] = /^(\d+)(Mi|Gi)$/.exec(quantity) ?? []
+  if (count === '') throw new Error(`unknown quantity of memory ${quantity}`)
+  return Number(count) * (unit === 'Gi' ? 1024 : 1)
 }
 
 /** Prints figures in a table. */
