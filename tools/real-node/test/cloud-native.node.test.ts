@@ -37,9 +37,12 @@ afterAll(async () => {
 
 describe('a DynaKube with cloudNativeFullStack and the CSI driver', () => {
   beforeAll(async () => {
-    const oneAgent = { cloudNativeFullStack: {} }
+    // Not the pods of other suites: their volumes could not be unmounted any more once the driver is uninstalled.
+    const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': APPS } }
+    const metadataEnrichment = { enabled: true, namespaceSelector }
+    const oneAgent = { cloudNativeFullStack: { namespaceSelector } }
     const activeGate = { capabilities: ['routing', 'kubernetes-monitoring'] }
-    await apply(...dynakube(simulator, 'dk', { metadataEnrichment: { enabled: true }, oneAgent, activeGate }))
+    await apply(...dynakube(simulator, 'dk', { metadataEnrichment, oneAgent, activeGate }))
     await mapped('dk')
   })
   afterAll(() => deleteDynakube('dk'))
