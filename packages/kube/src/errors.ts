@@ -140,8 +140,8 @@ export class BadResponseError extends KubeError {
   override readonly name = 'BadResponseError'
   override readonly code = 'KUBE_BAD_RESPONSE'
 
-  constructor(target: RequestTarget, problem: string) {
-    super(`${describeTarget(target)}: ${problem}`)
+  constructor(target: RequestTarget, problem: string, options?: ErrorOptions) {
+    super(`${describeTarget(target)}: ${problem}`, options)
   }
 }
 

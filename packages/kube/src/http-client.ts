@@ -47,6 +47,8 @@ export interface HttpClientOptions {
   readonly maxWatchLineBytes: number
   readonly discovery: Discovery
   readonly clock: Clock
+  /** Whether lists are requested with gzip. */
+  readonly compressLists: boolean
   readonly close: () => Promise<void>
 }
 
@@ -87,6 +89,7 @@ export class HttpClient implements KubeClient, PodStreams {
     const target = describe('list', resource, options)
     const list = await this.#call(target, 'GET', path, options, {
       ...(metadataOnly && { accept: METADATA_LIST }),
+      ...(this.#options.compressLists && { headers: { 'accept-encoding': 'gzip' } }),
     })
     return shapeList(target, list, shapeOf<T>(resource, metadataOnly))
   }

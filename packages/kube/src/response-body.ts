@@ -1,4 +1,6 @@
 /** Reads whole responses into memory, within a limit. */
+
+import { decodedBody } from './content-encoding.ts'
 import { MAX_ERROR_BODY_BYTES } from './defaults.ts'
 import { ApiError, BadResponseError } from './errors.ts'
 import { isRecord, type JsonRecord } from './json-record.ts'
@@ -11,7 +13,7 @@ import type { TransportResponse } from './transport.ts'
 async function readText(target: RequestTarget, response: TransportResponse, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of response.body) {
+  for await (const chunk of decodedBody(target, response)) {
     bytes += chunk.byteLength
     if (bytes > maxBytes) {
       throw new BadResponseError(target, `the response exceeds ${maxBytes} bytes; list with a smaller limit`)

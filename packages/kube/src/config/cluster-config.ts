@@ -58,4 +58,6 @@ export interface ClusterConfig {
   /** `http`, `https` or `socks5` proxy. */
   readonly proxyUrl?: string
   readonly impersonate?: Impersonation
+  /** Whether responses should not be compressed: the network is faster than compression. @default false */
+  readonly disableCompression?: boolean
 }

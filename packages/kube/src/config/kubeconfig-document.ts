@@ -10,6 +10,7 @@ export interface KubeconfigCluster {
   readonly certificateAuthorityData: string | undefined
   readonly insecureSkipTlsVerify: boolean
   readonly tlsServerName: string | undefined
+  readonly disableCompression: boolean
   readonly proxyUrl: string | undefined
   /** Passed to exec plugins that request it. */
   readonly execExtension: unknown
@@ -105,6 +106,7 @@ function cluster(fields: JsonRecord, where: string, atFile: AtFile): KubeconfigC
     insecureSkipTlsVerify: flag(fields, 'insecure-skip-tls-verify', where),
     tlsServerName: optional(fields, 'tls-server-name', where),
     proxyUrl: optional(fields, 'proxy-url', where),
+    disableCompression: flag(fields, 'disable-compression', where),
     execExtension: execExtension(fields, where),
     where,
   }

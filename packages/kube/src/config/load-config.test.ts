@@ -61,7 +61,11 @@ async function problem(directory: TemporaryDirectory, parts: Parts, more: LoadCo
 describe('kubeconfig', () => {
   it('resolves the current context', async () => {
     await using directory = await temporaryDirectory()
-    const config = await load(directory, { cluster: 'tls-server-name: inner', user: 'token: abc' })
+    const config = await load(directory, {
+      cluster: 'tls-server-name: inner\ndisable-compression: true',
+      user: 'token: abc',
+    })
+    expect(config?.disableCompression).toBe(true)
     expect(config).toMatchObject({
       server: 'https://dev.example.com:6443/prefix',
       namespace: 'shop',

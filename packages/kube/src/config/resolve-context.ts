@@ -51,6 +51,7 @@ export function resolveContext(config: Kubeconfig, options: ResolveOptions): Clu
     ...(credentials && { credentials }),
     ...(proxyUrl !== undefined && { proxyUrl }),
     ...(impersonate && { impersonate }),
+    ...(cluster.disableCompression && { disableCompression: true }),
   }
 }
 

@@ -3,12 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
-import { type ClientOptions, connect, type DiscoveringClient, Namespaces } from '@reeve/kube'
+import {
+  type ClientOptions,
+  type ClusterConfig,
+  connect,
+  type DiscoveringClient,
+  loadConfig,
+  Namespaces,
+} from '@reeve/kube'
 
 /** A cluster and an exclusive namespace in it. */
 export interface TestCluster extends AsyncDisposable {
   readonly client: DiscoveringClient
   readonly namespace: string
+  readonly config: ClusterConfig
   /** Another client for the same cluster. */
   connect(options: ClientOptions): Promise<DiscoveringClient>
 }
@@ -32,6 +40,7 @@ export async function openTestCluster(): Promise<TestCluster> {
   return {
     client,
     namespace,
+    config: await loadConfig({ kubeconfig, env: {} }),
     connect: connectTo,
     async [Symbol.asyncDispose]() {
       await client.delete(Namespaces, { name: namespace })
