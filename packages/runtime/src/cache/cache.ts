@@ -77,6 +77,9 @@ interface Shared {
   borrowers: number
 }
 
+/** Each holds a connection. */
+export const DEFAULT_MAX_INFORMERS = 200
+
 /** Caching all of these would cache every Secret of the cluster: gigabytes in a large one. */
 const NEVER_CLUSTER_WIDE = new Set(['secrets', 'configmaps'])
 
@@ -121,7 +124,7 @@ export class Cache implements Runnable, CacheReader {
       transform,
       compactor: new ObjectCompactor(),
     }
-    this.#maxInformers = options.maxInformers ?? 200
+    this.#maxInformers = options.maxInformers ?? DEFAULT_MAX_INFORMERS
     this.#reader = readerOf((of) => this.#informersOf(of), 'declare it with cache.informer() first')
   }
 

@@ -18,6 +18,7 @@ type Tuning<Primary extends KubeObject> = Pick<
   | 'resyncMs'
   | 'graceMs'
   | 'backoff'
+  | 'retryRate'
   | 'onReconcile'
   | 'failureEvents'
 >

@@ -50,6 +50,7 @@ export function settingsOf(operator: string, definition: ControllerDefinition<Re
     resyncMs: definition.resyncMs,
     graceMs: definition.graceMs,
     backoff: definition.backoff,
+    retryRate: definition.retryRate,
     onReconcile: definition.onReconcile,
     failureEvents: definition.failureEvents,
     eventSource: definition.eventSource,

@@ -18,6 +18,9 @@ export type Priority = 'high' | 'normal' | 'low'
  */
 export const HEAD_START_MS: Readonly<Record<Priority, number>> = { high: 60_000, normal: 30_000, low: 0 }
 
+/** Defaults of {@link WorkQueueOptions}. */
+export const QUEUE_DEFAULTS = Object.freeze({ maxReasons: 8, maxKeys: 1_000_000 })
+
 /** Options of {@link WorkQueue}. */
 export interface WorkQueueOptions<K> {
   /** Label of the metrics and field of the logs: the controller's name. */

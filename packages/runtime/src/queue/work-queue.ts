@@ -7,7 +7,14 @@ import { Heap, type HeapEntry } from './heap.ts'
 import { type QueueMetrics, type QueueSample, queueMetrics } from './queue-metrics.ts'
 import { type Reason, ReasonSet } from './reason.ts'
 import { TokenBucket } from './token-bucket.ts'
-import { type AddOptions, HEAD_START_MS, type Priority, type WorkItem, type WorkQueueOptions } from './work-item.ts'
+import {
+  type AddOptions,
+  HEAD_START_MS,
+  type Priority,
+  QUEUE_DEFAULTS,
+  type WorkItem,
+  type WorkQueueOptions,
+} from './work-item.ts'
 
 /** The pending request of a key: at most one, for the earliest requested time. */
 interface Pending<K> {
@@ -89,8 +96,8 @@ export class WorkQueue<K> {
     this.#identify = options.identify ?? ((key) => key)
     this.#backoff = options.backoff ?? {}
     this.#retryLimit = new TokenBucket(this.#clock.now(), options.retryRate)
-    this.#maxReasons = options.maxReasons ?? 8
-    this.#maxKeys = options.maxKeys ?? 1_000_000
+    this.#maxReasons = options.maxReasons ?? QUEUE_DEFAULTS.maxReasons
+    this.#maxKeys = options.maxKeys ?? QUEUE_DEFAULTS.maxKeys
   }
 
   /** Keys ready and waiting for a worker. */
