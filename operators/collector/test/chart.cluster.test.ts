@@ -32,8 +32,8 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
   })
   afterAll(() => stage?.close())
 
-  async function render(values: object): Promise<readonly UnknownObject[]> {
-    const release = { namespace: stage.namespace, name }
+  async function render(values: object, called = name): Promise<readonly UnknownObject[]> {
+    const release = { namespace: stage.namespace, name: called }
     const manifest = await stage.helm.template(release, { path: CHART }, { values: { settings: SETTINGS, ...values } })
     return manifestObjects(manifest)
   }
@@ -89,10 +89,10 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
   })
 
   /** Connects as the pod of the operator would. */
-  async function serviceAccount(): Promise<ClusterConfig> {
+  async function serviceAccount(called = name): Promise<ClusterConfig> {
     const { status } = await stage.client.raw<{ readonly status: { readonly token: string } }>({
       method: 'POST',
-      path: `/api/v1/namespaces/${stage.namespace}/serviceaccounts/${name}/token`,
+      path: `/api/v1/namespaces/${stage.namespace}/serviceaccounts/${called}/token`,
       body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
     })
     const credentials = { get: async () => ({ authorization: `Bearer ${status.token}` }), renew: async () => undefined }
@@ -181,6 +181,64 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     // Written by the command line, for its client.
     const unknown = used.filter((name) => !exposed.has(name) && name !== 'rest_client_requests_total')
     expect(unknown).toEqual([])
+    await operator.stop()
+    expect(refusals).toEqual([])
+  })
+
+  /** Whether an account has a right. */
+  async function may(user: string, resourceAttributes: Readonly<Record<string, string>>): Promise<boolean> {
+    const { status } = await stage.client.raw<{ readonly status: { readonly allowed: boolean } }>({
+      method: 'POST',
+      path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+      body: {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        spec: { user, resourceAttributes },
+      },
+    })
+    return status.allowed
+  }
+
+  test('grants an operator of one namespace everything it does, and no right to Collectors of others', async () => {
+    const { client, cluster } = stage
+    // Without the webhook of the test before.
+    const namespace = await cluster.createNamespace()
+    const limited = `limited-${run}`
+    const createdNamespaces = { clusterRole: `${limited}-tenant` }
+    const values = {
+      settings: { ...SETTINGS, createdNamespaces },
+      watchNamespace: namespace,
+      adminNamespaces: [namespace],
+    }
+    const objects = await render({ ...values, webhook: { enabled: false } }, limited)
+    for (const object of objects.filter(({ kind }) => RBAC.has(kind))) await apply(object)
+    const everywhere = objects.find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === limited)
+    expect(JSON.stringify(everywhere?.rules)).not.toMatch(/collectors|events/)
+    // A real API server learns of rights a moment after they are granted.
+    const account = `system:serviceaccount:${stage.namespace}:${limited}`
+    await stage.until(() => may(account, { verb: 'create', resource: 'namespaces' }))
+    await stage.until(() => may(account, { verb: 'list', group: 'example.com', resource: 'collectors', namespace }))
+    expect(await may(account, { verb: 'list', group: 'example.com', resource: 'collectors' })).toBe(false)
+    const refusals: string[] = []
+    const clusters = { development: { type: 'directory', location: stage.charts } }
+    const operator = await stage.startOperator({
+      settings: { clusters, createdNamespaces },
+      namespace,
+      adminNamespaces: [namespace],
+      config: await serviceAccount(limited),
+      onRequest({ status, verb, resource }) {
+        if (status === 403) refusals.push(`${verb} ${resource}`)
+      },
+    })
+    const tenant = { reference: `limited-${run}` }
+    const collector = { name: 'log-collector', configuration: configuration('replicas: 1') }
+    cluster.removeAtClose(`/api/v1/namespaces/${tenant.reference}`)
+    const written = collectorOf({ collector, tenant })
+    await client.create(Collectors, { ...written, metadata: { name: 'limited', namespace } })
+    const key = { namespace, name: 'limited' }
+    await stage.until(async () => (await client.get(Collectors, key)).status?.phase === 'Available')
+    await client.delete(Collectors, key)
+    await stage.until(() => client.get(Collectors, key).then(() => false, isNotFound))
     await operator.stop()
     expect(refusals).toEqual([])
   })

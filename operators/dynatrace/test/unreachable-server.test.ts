@@ -1,0 +1,67 @@
+/** Every subcommand that needs an API server ends its output with one plain sentence when there is none. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runCaptured } from '@reeve/cli/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { main } from '../src/cli/main.ts'
+
+/** Nobody listens there. */
+const KUBECONFIG = `apiVersion: v1
+kind: Config
+clusters: [{ name: gone, cluster: { server: 'https://127.0.0.1:9' } }]
+users: [{ name: me, user: { token: hunter22 } }]
+contexts: [{ name: gone, context: { cluster: gone, user: me } }]
+current-context: gone
+`
+const DYNAKUBE = `apiVersion: dynatrace.com/v1beta6
+kind: DynaKube
+metadata: { name: dynakube, namespace: dynatrace }
+spec: { apiUrl: 'https://abc12345.live.dynatrace.com/api' }
+`
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reeve-unreachable-'))
+  await writeFile(join(folder, 'kubeconfig'), KUBECONFIG)
+  await writeFile(join(folder, 'dynakube.yaml'), DYNAKUBE)
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe.concurrent('without an API server', () => {
+  it.each([
+    ['operator', []],
+    ['webhook-server', []],
+    ['crd-storage-migration', []],
+    ['support-archive', ['--stdout']],
+    ['plan', ['-f', 'dynakube.yaml']],
+  ])('%s exits 1 and says what to check', async (name, args) => {
+    const env = {
+      KUBECONFIG: join(folder, 'kubeconfig'),
+      POD_NAMESPACE: 'dynatrace',
+      POD_NAME: 'own-pod',
+      APP_VERSION: '0.1.0',
+      HEALTH_PROBE_BIND_ADDRESS: '127.0.0.1:0',
+      METRICS_BIND_ADDRESS: '127.0.0.1:0',
+      WEBHOOK_PORT: '0',
+    }
+    const words = args.map((word) => (word.endsWith('.yaml') ? join(folder, word) : word))
+    const { code, stdout, stderr } = await runCaptured(main, [name, ...words], { env })
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr.trimEnd().split('\n').at(-1)).toMatch(
+      /^dynatrace-operator: cannot reach the API server: .*ECONNREFUSED.*\. Check the address and whether the server runs\.$/,
+    )
+    expect(stderr).not.toContain('hunter22')
+  })
+
+  it('troubleshoot reports it as its finding', async () => {
+    const env = { KUBECONFIG: join(folder, 'kubeconfig') }
+    const { code, stdout } = await runCaptured(main, ['troubleshoot', '--output', 'json'], { env })
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout).findings.at(-1)).toMatchObject({
+      status: 'error',
+      message: expect.stringContaining('ECONNREFUSED'),
+      remedy: 'check the address and whether the server runs',
+    })
+  })
+})
