@@ -10,14 +10,21 @@ let stage: VaultStage
 beforeAll(async () => {
   stage = await setVaultStage()
   const { client } = stage
-  await stage.create('web', { token: PLANTED.token })
+  const applied = JSON.stringify({ kind: 'Vault', spec: { text: 'hello', token: PLANTED.applied } })
+  const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': applied }
+  await stage.create('web', { token: PLANTED.token, tokens: [PLANTED.listed] }, annotations)
+  await stage.create('echo', { token: PLANTED.token, echoes: true })
   await stage.create('broken', { fails: true })
   await stage.until(({ name, writes }) => name === 'web' && writes.some(({ kind }) => kind === 'Secret'))
-  await stage.until(({ name, error }) => name === 'broken' && error !== undefined)
+  for (const failing of ['broken', 'echo']) {
+    await stage.until(({ name, error }) => name === failing && error !== undefined)
+  }
   // A user edits the Secret of the operator, as kubectl does it, and the operator corrects it.
   const edited = { password: btoa(PLANTED.user) }
-  const annotation = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({ data: edited }) }
-  const patch = { data: edited, metadata: { annotations: annotation } }
+  const stringData = { plain: PLANTED.text }
+  const written = JSON.stringify({ data: edited, stringData })
+  const annotation = { 'kubectl.kubernetes.io/last-applied-configuration': written }
+  const patch = { data: edited, stringData, metadata: { annotations: annotation } }
   await client.patch(Secrets, { namespace: 'default', name: 'web' }, { type: 'merge', patch })
   await stage.until(
     ({ writes, causes }) =>
@@ -55,11 +62,49 @@ describe('the console', () => {
     '/api/health',
     `/api/resource?${resource('web')}`,
     `/api/resource?${resource('broken')}`,
+    `/api/resource?${resource('echo')}`,
+    '/api/session',
+    '/api/view?operator=vault-operator&id=vaults',
   ])('sends no secret at %s', async (path) => {
     await using opened = await openTestConsole(stage.model)
     const { status, body } = await opened.get(path)
     expect(status).toBe(200)
     expect(body.length).toBeGreaterThan(2)
+    expectNoSecret(body)
+  })
+
+  it('sends no secret when a view fails', async () => {
+    await using opened = await openTestConsole(stage.model)
+    const { status, body } = await opened.get('/api/view?operator=vault-operator&id=broken')
+    expect([status, body]).toEqual([500, expect.stringContaining('the log of the operator has the reason')])
+    expectNoSecret(body)
+  })
+
+  it('shows what it does not conceal', async () => {
+    await using opened = await openTestConsole(stage.model)
+    const { body } = await opened.get(`/api/resource?${resource('web')}`)
+    const { yaml } = JSON.parse(body) as { yaml: string }
+    expect(yaml).toContain('text: changed')
+    expect(yaml).toContain('(sensitive)')
+    const { body: failed } = await opened.get(`/api/resource?${resource('echo')}`)
+    expect(failed).toContain('the token [redacted] was rejected')
+  })
+
+  it.each([
+    ['a rule that repeats a field', { 'text: changed': 'text: forbidden' }, 'forbidden together with [redacted]'],
+    ['another token', { 'token: (sensitive)': 'token: another' }, 'spec.token'],
+    ['YAML that is not valid', { 'spec:': 'spec: [' }, 'not valid YAML'],
+  ])('sends no secret in a plan with %s', async (_, replaced, expected) => {
+    await using opened = await openTestConsole(stage.model)
+    const { body: detail } = await opened.get(`/api/resource?${resource('web')}`)
+    let { yaml: manifest } = JSON.parse(detail) as { yaml: string }
+    for (const [before, after] of Object.entries(replaced)) manifest = manifest.replace(before, after)
+    const { status, body } = await opened.send('/api/plan', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${opened.token}` },
+      body: { operator: 'vault-operator', kind: 'Vault', namespace: 'default', name: 'web', manifest },
+    })
+    expect([status, body]).toEqual([200, expect.stringContaining(expected)])
     expectNoSecret(body)
   })
 
@@ -84,7 +129,8 @@ describe('the console', () => {
     const plan = JSON.parse(body) as { changes: { kind: string; fields: { path: string }[] }[]; problem?: string }
     expect(plan.problem).toBeUndefined()
     expect(plan.changes.map(({ kind, fields }) => [kind, fields.map(({ path }) => path)])).toEqual([
-      ['ConfigMap', ['data.text']],
+      ['ConfigMap', ['data.text', 'data[settings.yaml]', 'data[values.json]']],
+      ['Deployment', expect.anything()],
       ['Secret', ['data.password']],
       ['Vault', ['spec.text']],
     ])

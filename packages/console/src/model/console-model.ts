@@ -8,6 +8,7 @@ import type { HealthInfo, HealthSample, Overview, ResourceRow, StreamMessage } f
 import { Journal } from './journal.ts'
 import { OperatorModel } from './operator-model.ts'
 import { RequestCounts } from './request-counts.ts'
+import { type Redact, redactorFor } from './secrets.ts'
 
 /** Options of {@link ConsoleModel}. */
 export interface ConsoleModelOptions {
@@ -45,8 +46,9 @@ export class ConsoleModel {
     this.#startedMs = clock.now()
   }
 
-  get secretPatterns(): readonly RegExp[] {
-    return this.#secretPatterns
+  /** Removes what looks like a secret from texts. */
+  get redact(): Redact {
+    return redactorFor(this.#secretPatterns)
   }
 
   /** A new observer, for one operator. */

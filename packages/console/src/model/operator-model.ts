@@ -1,6 +1,6 @@
 /** What a console knows about one operator: fed by the runtime, read by the server. */
 import type { KubeObject, ObjectKey, Resource } from '@reeve/kube'
-import { apiVersionOf, redactText } from '@reeve/kube'
+import { apiVersionOf } from '@reeve/kube'
 import type { Occurrence } from '@reeve/runtime'
 import { isPaused, type ReconcileRecord } from '@reeve/runtime/controller'
 import type { DescribedController, ObservedOperator, OperatorObserver } from '@reeve/runtime/operator'
@@ -10,6 +10,7 @@ import { type Journal, resourceId } from './journal.ts'
 import { LastReconciles } from './last-reconciles.ts'
 import { conditionsOf, stateOf } from './object-health.ts'
 import { RecordedEvents } from './recorded-events.ts'
+import { type Redact, redactorFor } from './secrets.ts'
 import { writeDescriber } from './write-changes.ts'
 
 /** What the models of all operators share. */
@@ -68,12 +69,12 @@ export class OperatorModel implements OperatorObserver {
   reconciled(record: ReconcileRecord): void {
     const controller = this.#controllers.find(({ name }) => name === record.controller)
     if (this.#observed === undefined || controller === undefined) return
-    const reconcile = this.#reconcileOf(record, this.#observed.name, controller.resource.kind)
+    const object = this.read(controller.resource, record.key)
+    const reconcile = this.#reconcileOf(record, this.#observed.name, controller.resource.kind, object)
     this.#shared.journal.add(reconcile)
     this.#shared.publish({ type: 'reconcile', reconcile })
     this.#count(record)
     const id = resourceId(reconcile)
-    const object = this.read(controller.resource, record.key)
     if (object === undefined) {
       this.#last.delete(id)
       this.history.delete(id)
@@ -86,7 +87,7 @@ export class OperatorModel implements OperatorObserver {
   }
 
   recorded(object: KubeObject, occurrence: Occurrence): void {
-    this.events.record(object, occurrence, Date.now(), this.#shared.secretPatterns)
+    this.events.record(object, occurrence, Date.now(), this.redactorOf(object))
   }
 
   /** All resources, in no particular order. */
@@ -118,6 +119,13 @@ export class OperatorModel implements OperatorObserver {
     return [...kinds.values()].flatMap(
       (resource) => unlessNotCached(() => this.#observed?.cache.ownedBy(resource, uid)) ?? [],
     )
+  }
+
+  /** For texts about a resource: knows its secrets, and those of the Secrets that it owns. */
+  redactorOf(object: KubeObject | undefined): Redact {
+    const { uid } = object?.metadata ?? {}
+    const owned = uid === undefined ? [] : this.ownedBy(uid)
+    return redactorFor(this.#shared.secretPatterns, object === undefined ? [] : [object, ...owned])
   }
 
   info(): OperatorInfo | undefined {
@@ -167,7 +175,7 @@ export class OperatorModel implements OperatorObserver {
       name,
       phase,
       health,
-      message: redactText(message, this.#shared.secretPatterns),
+      message: message === '' ? '' : this.redactorOf(object)(message),
       createdMs: Date.parse(creationTimestamp) || 0,
       ...(last && { lastReconcile: last.reconcile }),
       failures: last?.failures ?? 0,
@@ -175,7 +183,7 @@ export class OperatorModel implements OperatorObserver {
     }
   }
 
-  #reconcileOf(record: ReconcileRecord, operator: string, kind: string): Reconcile {
+  #reconcileOf(record: ReconcileRecord, operator: string, kind: string, object: KubeObject | undefined): Reconcile {
     const { key, reasons, omittedReasons, error, errorCode, nextRunMs, controller, reconcileId } = record
     return {
       sequence: this.#shared.nextSequence(),
@@ -195,7 +203,7 @@ export class OperatorModel implements OperatorObserver {
       writes: record.writes,
       omittedWrites: record.omittedWrites,
       outcome: record.outcome,
-      ...(error !== undefined && { error: redactText(error, this.#shared.secretPatterns) }),
+      ...(error !== undefined && { error: this.redactorOf(object)(error) }),
       ...(errorCode !== undefined && { errorCode }),
       ...(nextRunMs !== undefined && { nextRunMs }),
     }

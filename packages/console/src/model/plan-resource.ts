@@ -1,5 +1,5 @@
 /** Plans from the console: what the next reconcile would write, or would if an edited resource were applied. */
-import { isRecord, type KubeObject, redactText } from '@reeve/kube'
+import { isRecord, type KubeObject } from '@reeve/kube'
 import { parseYamlDocuments } from '@reeve/kube/yaml'
 import { type Plan, planOperator, readState, SENSITIVE } from '@reeve/plan'
 import { controllerOf } from '@reeve/runtime/owner-references'
@@ -7,7 +7,7 @@ import type { PlanResult } from '../wire.ts'
 import type { ConsoleModel } from './console-model.ts'
 import type { OperatorModel } from './operator-model.ts'
 import type { ResourceAddress } from './resource-detail.ts'
-import { withoutSecrets } from './write-changes.ts'
+import { withoutSecrets } from './secrets.ts'
 
 /** What to plan: a resource as it is, or with another manifest. */
 export interface PlanRequest extends ResourceAddress {
@@ -33,14 +33,18 @@ export async function planResource(
 ): Promise<PlanResult> {
   const operator = model.operator(request.operator)
   if (operator?.observed === undefined) return noPlan(`unknown operator ${request.operator}`)
+  const { kind, namespace, name } = request
+  const live = operator.find(kind, { ...(namespace !== undefined && { namespace }), name })?.object
+  // What the page did not show stays in the plan, and must not come back in what is said about it.
+  const redact = operator.redactorOf(live)
   try {
     const plan = await planFor(operator, request, signal)
-    return withoutSecrets({ ...plan, resources: undefined }, model.secretPatterns) as PlanResult // the same shape
+    return withoutSecrets({ ...plan, resources: undefined }, redact) as PlanResult // the same shape
   } catch (error) {
     signal.throwIfAborted()
     // Of a manifest that was rejected, a controller that may not be planned, a right that is missing.
     const message = error instanceof Error ? error.message : String(error)
-    return noPlan(redactText(message, model.secretPatterns))
+    return noPlan(redact(message))
   }
 }
 

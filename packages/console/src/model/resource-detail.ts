@@ -1,5 +1,5 @@
 /** The page of one resource: conditions in time, what it owns, events, reconciles. */
-import { Events, isForbidden, type KubeObject, type ObjectKey, redactText } from '@reeve/kube'
+import { Events, isForbidden, type KubeObject, type ObjectKey } from '@reeve/kube'
 import { concealer, essence } from '@reeve/plan/differences'
 import { stringify } from 'yaml'
 import { CONSOLE_LIMITS } from '../limits.ts'
@@ -7,7 +7,7 @@ import type { OwnedObject, Reconcile, ResourceDetail, ResourceEvent } from '../w
 import type { ConsoleModel } from './console-model.ts'
 import { conditionsOf, stateOf } from './object-health.ts'
 import type { OperatorModel } from './operator-model.ts'
-import { withoutSecrets } from './write-changes.ts'
+import { type Redact, withoutSecrets } from './secrets.ts'
 
 /** Which resource. */
 export interface ResourceAddress {
@@ -35,15 +35,16 @@ export async function resourceDetail(
   if (operator === undefined || found === undefined) return undefined
   const { object, row } = found
   const reconciles = model.journal.list({ resource: row.id, limit: CONSOLE_LIMITS.reconcilesPerResource })
-  const events = await eventsOf(operator, object, model.secretPatterns, signal)
-  const safe = <T>(value: T): T => withoutSecrets(value, model.secretPatterns) as T // the same shape
+  const redact = operator.redactorOf(object)
+  const events = await eventsOf(operator, object, redact, signal)
+  const safe = <T>(value: T): T => withoutSecrets(value, redact) as T // the same shape
   const conditions = conditionsOf(object)
   operator.history.observe(row.id, conditions, Date.now())
   return {
     row,
     conditions: safe(conditions),
     history: safe(operator.history.of(row.id)),
-    owned: ownedTree(operator, object, reconciles),
+    owned: ownedTree(operator, object, { reconciles, redact }),
     ...events,
     reconciles,
     yaml: stringify(safe(shownManifest(object))),
@@ -69,10 +70,11 @@ function keyOf({ namespace, name }: ResourceAddress): ObjectKey {
 function ownedTree(
   operator: OperatorModel,
   owner: KubeObject,
-  reconciles: readonly Reconcile[],
+  context: { readonly reconciles: readonly Reconcile[]; readonly redact: Redact },
   depth = 0,
 ): readonly OwnedObject[] {
   const { uid } = owner.metadata
+  const { reconciles, redact } = context
   if (uid === undefined || depth > 3) return []
   return operator
     .ownedBy(uid)
@@ -86,10 +88,10 @@ function ownedTree(
         name,
         // Objects without a status exist, and that is all that can be said of them.
         health: health === 'unknown' ? ('good' as const) : health,
-        message: redactText(message),
+        message: redact(message),
         createdMs: Date.parse(creationTimestamp) || 0,
         ...(lastWriteMs !== undefined && { lastWriteMs }),
-        children: ownedTree(operator, object, reconciles, depth + 1),
+        children: ownedTree(operator, object, context, depth + 1),
       }
     })
     .toSorted((one, other) => `${one.kind} ${one.name}`.localeCompare(`${other.kind} ${other.name}`))
@@ -111,7 +113,7 @@ function lastWrite({ kind, metadata }: KubeObject, reconciles: readonly Reconcil
 async function eventsOf(
   operator: OperatorModel,
   { metadata }: KubeObject,
-  patterns: readonly RegExp[],
+  redact: Redact,
   signal: AbortSignal,
 ): Promise<Pick<ResourceDetail, 'events' | 'eventsProblem'>> {
   const { client } = operator.observed ?? {}
@@ -127,7 +129,7 @@ async function eventsOf(
         ({
           type,
           reason,
-          message: redactText(message, patterns),
+          message: redact(message),
           count: series?.count ?? count,
           lastMs:
             Date.parse(series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? own.creationTimestamp ?? '') || 0,

@@ -1,9 +1,10 @@
 /** Writes as field changes that may be kept and shown: without secrets, and bounded. */
-import { isRecord, isSecretKey, type KubeObject, redactText } from '@reeve/kube'
+import type { KubeObject } from '@reeve/kube'
 import { concealer, essence, fieldDiff, SENSITIVE } from '@reeve/plan/differences'
 import type { DescribeWrite } from '@reeve/runtime/controller'
 import { CONSOLE_LIMITS } from '../limits.ts'
 import type { FieldChange } from '../wire.ts'
+import { isSecretPath, type Redact, redactorFor, withoutSecrets } from './secrets.ts'
 
 const conceal = concealer()
 
@@ -19,6 +20,11 @@ const conceal = concealer()
  */
 export function writeDescriber(patterns: readonly RegExp[] = []): DescribeWrite {
   return ({ subresource, before, after }) => {
+    // A status may repeat what the specification keeps secret.
+    const redact = redactorFor(
+      patterns,
+      [before, after].filter((state) => state !== undefined),
+    )
     const kind = after?.kind ?? before?.kind ?? ''
     const part = subresource === 'status' ? statusOf : essence
     const old = before && part(before)
@@ -27,8 +33,8 @@ export function writeDescriber(patterns: readonly RegExp[] = []): DescribeWrite 
     const changes = fieldDiff(old ?? {}, now ?? {})
     const shown = changes.slice(0, CONSOLE_LIMITS.changesPerWrite).map(({ path, ...values }) => ({
       path,
-      ...('before' in values && { before: shownValue(kind, path, values.before, patterns) }),
-      ...('after' in values && { after: shownValue(kind, path, values.after, patterns) }),
+      ...('before' in values && { before: shownValue(kind, path, values.before, redact) }),
+      ...('after' in values && { after: shownValue(kind, path, values.after, redact) }),
     }))
     const omitted = changes.length - shown.length
     return omitted > 0 ? [...shown, { path: `… ${omitted} more fields` } satisfies FieldChange] : shown
@@ -40,37 +46,9 @@ function statusOf(object: KubeObject): Readonly<Record<string, unknown>> {
   return { status }
 }
 
-function shownValue(kind: string, path: string, value: unknown, patterns: readonly RegExp[]): unknown {
+function shownValue(kind: string, path: string, value: unknown, redact: Redact): unknown {
   if (typeof value === 'string' && isSecretPath(path)) return SENSITIVE
-  return bounded(withoutSecrets(conceal(kind, path, value), patterns))
-}
-
-/** Such as `spec.password`, or `spec.env[name=API_TOKEN].value`. */
-function isSecretPath(path: string): boolean {
-  const [, item] = /\[name=([^\]]+)\]\.value$/.exec(path) ?? []
-  const [last = ''] = /[^.[\]]+\]?$/.exec(path) ?? []
-  return isSecretKey(item ?? last.replace(/\]$/, ''))
-}
-
-/**
- * A copy without credentials: values of members that are named like secrets, and texts that look like them.
- *
- * @example
- * withoutSecrets({ password: 'hunter2' }) // { password: '(sensitive)' }
- */
-export function withoutSecrets(value: unknown, patterns: readonly RegExp[] = []): unknown {
-  if (typeof value === 'string') return redactText(value, patterns)
-  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, patterns))
-  if (!isRecord(value)) return value
-  // A variable of a container that is named like a secret.
-  const isNamedSecret = typeof value.name === 'string' && isSecretKey(value.name)
-  const isSecret = (name: string) => isSecretKey(name) || (isNamedSecret && name === 'value')
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      isSecret(name) && typeof member === 'string' ? SENSITIVE : withoutSecrets(member, patterns),
-    ]),
-  )
+  return bounded(withoutSecrets(conceal(kind, path, value), redact))
 }
 
 /** Long values are cut: the journal is bounded, and nobody reads them in a table. */

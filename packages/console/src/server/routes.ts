@@ -3,7 +3,7 @@ import { isRecord } from '@reeve/kube'
 import { CONSOLE_LIMITS } from '../limits.ts'
 import type { ConsoleModel } from '../model/console-model.ts'
 import { type ResourceAddress, resourceDetail } from '../model/resource-detail.ts'
-import { withoutSecrets } from '../model/write-changes.ts'
+import { withoutSecrets } from '../model/secrets.ts'
 import { json, problem, type WholeResponse } from './response.ts'
 
 /** A request after it was authorized. */
@@ -38,7 +38,7 @@ export async function respond(model: ConsoleModel, request: ApiRequest): Promise
     case '/api/reconciles':
       return json(model.journal.list(queryOf(searchParams)))
     case '/api/health':
-      return json(withoutSecrets(await model.health(), model.secretPatterns))
+      return json(withoutSecrets(await model.health(), model.redact))
     case '/api/view':
       return view(model, searchParams, signal)
     default:
@@ -86,7 +86,7 @@ async function view(model: ConsoleModel, params: URLSearchParams, signal: AbortS
   if (observed === undefined || found === undefined) return problem(404, 'there is no such view')
   const { client, cache } = observed
   const sections = await found.read({ client, cache, signal })
-  return json(withoutSecrets({ title: found.title, sections }, model.secretPatterns))
+  return json(withoutSecrets({ title: found.title, sections }, model.redact))
 }
 
 function addressOf(value: Readonly<Record<string, unknown>>): ResourceAddress | undefined {
