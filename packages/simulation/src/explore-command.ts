@@ -1,5 +1,5 @@
 /** @module `reeve explore`: explores operators from the command line. */
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, readArguments, USAGE } from './command-line.ts'
 import type { ExplorationReport } from './explore.ts'
@@ -73,17 +73,6 @@ async function version(): Promise<string> {
   return JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')).version
 }
 
-/** Writes the page. Loaded only now: the console is not needed for anything else. */
-async function writeReport(file: string, explored: readonly Explored[], command: Command, durationMs: number) {
-  const [{ reportPage }, { reportData }] = await Promise.all([
-    import('@reeve/console/report'),
-    import('./report/report-page.ts'),
-  ])
-  const runs = explored.map(({ report, path }) => ({ report, replay: replayOf(command, path) }))
-  await writeFile(file, await reportPage(reportData(runs, { generatedMs: Date.now(), durationMs })))
-  process.stderr.write(`report: ${resolve(file)}\n`)
-}
-
 /** What the commands that replay a point of a module need. */
 function replayOf({ budget, modules }: Command, path: string): ReplayOptions {
   const module = modules.find((given) => resolve(given) === path)
@@ -122,7 +111,12 @@ async function run(args: readonly string[]): Promise<number> {
   const explored = await exploreAll(command, stop.signal)
   const durationMs = Math.round(performance.now() - startedMs)
   print(explored, command, durationMs)
-  if (command.reportFile !== undefined) await writeReport(command.reportFile, explored, command, durationMs)
+  if (command.reportFile !== undefined) {
+    // Loaded only now: the console is not needed for anything else.
+    const { writeReport } = await import('./report/write-report.ts')
+    const runs = explored.map(({ report, path }) => ({ report, replay: replayOf(command, path) }))
+    await writeReport(command.reportFile, runs, durationMs)
+  }
   const hasDiverged = explored.some(({ report }) => report.divergences.length > 0)
   return stop.signal.aborted || hasDiverged ? 1 : 0
 }

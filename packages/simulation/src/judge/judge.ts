@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { OperatorUnderTest, PlainObject, Step } from '../operator-under-test.ts'
 import type { ForeignChange } from '../world/ledger.ts'
-import { HARMLESS_STATUSES } from '../world/logged-failures.ts'
+import { isHarmlessResponse } from '../world/logged-failures.ts'
 import { describeRequest, matchesId } from '../world/request-facts.ts'
 import type { World } from '../world/world.ts'
 import { FailureReader } from './failures.ts'
@@ -107,7 +107,7 @@ export class Judge {
     const fresh = rejected.slice(this.#rejectedSeen)
     this.#rejectedSeen = rejected.length
     const found = fresh
-      .filter(({ status, message }) => !HARMLESS_STATUSES.has(status) && !this.#isExpected(message, step))
+      .filter(({ status, message }) => !isHarmlessResponse(status, message) && !this.#isExpected(message, step))
       .map((request) => `${request.status} ${describeRequest(request)}: ${request.message}`)
     return summed('rejected-request', 'requests were rejected', found)
   }

@@ -15,6 +15,8 @@ export interface ExploreProcessOptions extends Omit<ExploreOptions, 'seed'> {
   readonly path: string
   /** How the operator is started. @default what the file says */
   readonly command?: string
+  /** Variables of the operator, in addition to those of the file. */
+  readonly env?: Readonly<Record<string, string>>
   /** Runs at the same time. */
   readonly parallel: number
   /** Whether shorter scenarios are looked for. @default true */
@@ -45,12 +47,12 @@ export interface ProcessDivergence extends Divergence {
  * const { divergences } = await exploreProcess({ path: 'scenario.yaml', parallel: 4, maxSeconds: 600 })
  */
 export async function exploreProcess(options: ExploreProcessOptions): Promise<ProcessReport> {
-  const { path, command, parallel, onLine, shrinks = true, signal } = options
+  const { path, command, env, parallel, onLine, shrinks = true, signal } = options
   const file = await readScenario(path)
   const trust =
     file.webhooks.length === 0 ? undefined : await WebhookTrust.create(file.webhooks.map(({ service }) => service))
   try {
-    const { operator, scenario } = processExploration(file, { path, command, trust, onLine })
+    const { operator, scenario } = processExploration(file, { path, command, env, trust, onLine })
     // Whatever world the operator deals with, the exploration makes it and hands it over.
     const exploration = { operator, scenario } as unknown as Exploration
     const unconfirmed: Unconfirmed[] = []

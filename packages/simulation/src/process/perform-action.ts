@@ -1,5 +1,5 @@
 /** Does what a step of a scenario file says. */
-import { isRecord, type KubeObject, sleep } from '@reeve/kube'
+import { isApiError, isRecord, type KubeObject, sleep } from '@reeve/kube'
 import type { PlainObject, User } from '../operator-under-test.ts'
 import { ScenarioError } from './scenario-fields.ts'
 import type { GivenObject } from './scenario-file.ts'
@@ -7,18 +7,24 @@ import type { Action } from './scenario-steps.ts'
 
 const POLL_MS = 100
 
-/** Performs it as a user. */
+/** How long users try again while the operator that serves the webhooks is restarting. */
+const WEBHOOK_PATIENCE_MS = 60_000
+
+/** Performs it as a user, who tries again when a webhook of the operator cannot be called. */
 export async function performAction(action: Action, user: User): Promise<void> {
+  const { client } = user
   switch (action.type) {
     case 'apply':
-      for (const object of action.objects) await user.put(object)
+      for (const object of action.objects) await whileWebhooksStart(() => user.put(object))
       return
     case 'patch':
       for (const object of action.objects) await patch(user, object, patchOf(object))
       return
     case 'delete':
-      for (const object of action.objects)
-        await user.client.delete(await user.client.resourceFor(object), keyOf(object))
+      for (const object of action.objects) {
+        const resource = await client.resourceFor(object)
+        await whileWebhooksStart(() => client.delete(resource, keyOf(object)))
+      }
       return
     case 'scale':
       await patch(user, action.object, { spec: { replicas: action.replicas } })
@@ -29,7 +35,20 @@ export async function performAction(action: Action, user: User): Promise<void> {
 }
 
 async function patch({ client }: User, object: GivenObject, change: PlainObject): Promise<void> {
-  await client.patch(await client.resourceFor(object), keyOf(object), { type: 'merge', patch: change })
+  const resource = await client.resourceFor(object)
+  await whileWebhooksStart(() => client.patch(resource, keyOf(object), { type: 'merge', patch: change }))
+}
+
+/** The operator that serves the webhooks may have been killed, and not have started again. */
+async function whileWebhooksStart(request: () => Promise<unknown>): Promise<void> {
+  const deadline = performance.now() + WEBHOOK_PATIENCE_MS
+  const isToRepeat = async (error: unknown) => {
+    const isAway = isApiError(error) && error.status === 500 && error.message.includes('failed calling webhook')
+    if (!isAway || performance.now() > deadline) throw error
+    await sleep(POLL_MS)
+    return true
+  }
+  while (await request().then(() => false, isToRepeat));
 }
 
 /** Everything but what names the object. */

@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ProgressLog } from '../report/progress-log.ts'
-import { divergenceText, missedText, reportTable, summaryLine } from '../report/report-text.ts'
+import { divergenceText, missedText, type ReplayOptions, reportTable, summaryLine } from '../report/report-text.ts'
 import type { ProcessReport } from './explore-process.ts'
 import { PROCESS_USAGE, type ProcessCommandLine, readProcessArguments } from './process-command-line.ts'
 import { ScenarioError } from './scenario-fields.ts'
@@ -75,13 +75,24 @@ async function explore(command: Extract<ProcessCommandLine, { type: 'explore' }>
       onProgress: (progress) => log.update('process', progress),
     })
     log.end()
-    print(report, command, Math.round(performance.now() - startedMs))
+    const durationMs = Math.round(performance.now() - startedMs)
+    print(report, command, durationMs)
+    if (command.reportFile !== undefined) {
+      const { writeReport } = await import('../report/write-report.ts')
+      await writeReport(command.reportFile, [{ report, replay: replayOf(command) }], durationMs)
+    }
     if (stop.signal.aborted) return EXIT_INTERRUPTED
     return report.divergences.length > 0 ? EXIT_DIVERGED : 0
   } finally {
     clearInterval(ticking)
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, interrupt)
   }
+}
+
+/** What the commands that replay a point need. */
+function replayOf({ path, command }: Extract<ProcessCommandLine, { type: 'explore' }>): ReplayOptions {
+  const given = command === undefined ? '' : ` --command '${command.replaceAll("'", `'\\''`)}'`
+  return { process: `reeve explore --scenario ${path}${given}` }
 }
 
 function print(
@@ -93,8 +104,7 @@ function print(
     process.stdout.write(`${JSON.stringify({ report, durationMs }, undefined, 2)}\n`)
     return
   }
-  const given = command.command === undefined ? '' : ` --command '${command.command.replaceAll("'", `'\\''`)}'`
-  const replay = { process: `reeve explore --scenario ${command.path}${given}` }
+  const replay = replayOf(command)
   for (const divergence of report.divergences) {
     process.stdout.write(`${divergenceText(divergence, report.operator, replay)}\n`)
     process.stdout.write(`  needs the steps: ${divergence.steps.join(', ')}\n\n`)

@@ -7,6 +7,7 @@ import { PATTERN_NAMES, type PatternName, patternName } from '../patterns/patter
 const RUNS_PER_CORE = 3
 
 const DEFAULT_BUDGET = '10m'
+const DEFAULT_REPORT_FILE = 'exploration.html'
 
 /** What `--help` prints. */
 export const PROCESS_USAGE = `Usage: reeve explore --scenario <file> [options]
@@ -26,6 +27,8 @@ is reported when it shows three times.
   --parallel <number>       runs at the same time (default: ${RUNS_PER_CORE} for each core)
   --logs <folder>           write what the instances print to files in this folder
   --output <text|json>      how to report (default: text)
+  --report html             also write a page with every divergence: its trace, both end states, the difference
+  --report-file <path>      where (default: ${DEFAULT_REPORT_FILE})
   --help                    show this text
 
 Examples:
@@ -33,6 +36,7 @@ Examples:
   reeve explore --scenario scenario.yaml
   reeve explore --scenario scenario.yaml --budget 2m --pattern crash-after-write,stale-view
   reeve explore --scenario scenario.yaml --command 'python operator.py' --output json
+  reeve explore --scenario scenario.yaml --report html
 
 Exit code: 0 when every run ended as it should, 1 when one did not, 64 when the command line or the scenario is
 invalid.
@@ -56,6 +60,7 @@ export type ProcessCommandLine =
       readonly parallel: number
       readonly logs: string | undefined
       readonly output: 'text' | 'json'
+      readonly reportFile: string | undefined
     }
   | { readonly type: 'init'; readonly crd: string; readonly sample: string; readonly command: string | undefined }
   | { readonly type: 'help' }
@@ -87,6 +92,8 @@ export function readProcessArguments(args: readonly string[]): ProcessCommandLin
       parallel: text,
       logs: text,
       output: text,
+      report: text,
+      'report-file': text,
       help: { type: 'boolean', default: false },
     },
   })
@@ -103,6 +110,8 @@ export function readProcessArguments(args: readonly string[]): ProcessCommandLin
   const { output = 'text', parallel = String(RUNS_PER_CORE * availableParallelism()) } = values
   if (output !== 'text' && output !== 'json')
     throw new UsageError(`--output is text or json, not ${JSON.stringify(output)}`)
+  const { report } = values
+  if (report !== undefined && report !== 'html') throw new UsageError(`--report is html, not ${JSON.stringify(report)}`)
   if (!/^[1-9]\d?$/.test(parallel)) throw new UsageError(`--parallel is a number from 1 to 99, not "${parallel}"`)
   return {
     type: 'explore',
@@ -114,6 +123,7 @@ export function readProcessArguments(args: readonly string[]): ProcessCommandLin
     parallel: Number(parallel),
     logs: values.logs,
     output,
+    reportFile: values['report-file'] ?? (report === 'html' ? DEFAULT_REPORT_FILE : undefined),
   }
 }
 

@@ -15,6 +15,8 @@ import type { WebhookTrust } from './webhook-trust.ts'
 export interface ProcessExplorationOptions {
   /** Replaces the command of the file. */
   readonly command?: string | undefined
+  /** Variables of the operator, in addition to those of the file. */
+  readonly env?: Readonly<Record<string, string>> | undefined
   /** The path of the scenario file: services are started in its folder. */
   readonly path: string
   /** Certificates for webhooks, where there are any. */
@@ -66,7 +68,8 @@ function operatorOf(file: ScenarioFile, options: ProcessExplorationOptions): Ope
             cwd: process.cwd(),
             env: {
               ...file.env,
-              ...(await place.world.variables),
+              ...options.env,
+              ...(await place.world.variables()),
               ...(trust && { REEVE_WEBHOOK_CERTS: trust.folder }),
             },
             onLine: options.onLine,
@@ -81,7 +84,7 @@ function operatorOf(file: ScenarioFile, options: ProcessExplorationOptions): Ope
     }),
     world: () => new ServiceWorld(file.services, folder),
     prepare: async (user) => {
-      const variables = await user.world.variables
+      const variables = await user.world.variables()
       for (const object of file.objects) await user.put(substituted(trust?.trusted(object) ?? object, variables))
     },
     normalise: ignoring(file.ignore),
@@ -104,7 +107,7 @@ function scenarioOf(file: ScenarioFile): Exploration<ServiceWorld>['scenario'] {
       name,
       rest,
       ...(goal !== undefined && { goal }),
-      act: async (user: User<ServiceWorld>) => performAction(substituted(action, await user.world.variables), user),
+      act: async (user: User<ServiceWorld>) => performAction(substituted(action, await user.world.variables()), user),
     })),
   }
 }

@@ -3,7 +3,10 @@ import { isApiError } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 
 /** Errors of the API that a correct operator may get and repeat: not found, already exists, conflict, expired. */
-export const HARMLESS_STATUSES: ReadonlySet<number> = new Set([404, 409, 410])
+const HARMLESS_STATUSES: ReadonlySet<number> = new Set([404, 409, 410])
+
+/** How the API refuses a JSON patch that does not fit the object anymore, such as one whose `test` fails. */
+const OUTDATED_PATCH = /the server rejected our request due to an error in our request/
 
 /** What a signal aborts with: a stop, or a stream that was silent for too long. */
 const ABORTS: ReadonlySet<string> = new Set(['AbortError', 'TimeoutError'])
@@ -35,6 +38,11 @@ export function failureLogger(onFailure: (failure: LoggedFailure) => void): Logg
   return logger
 }
 
+/** Whether a correct operator may get this response, and repeats the request. */
+export function isHarmlessResponse(status: number, message: string): boolean {
+  return HARMLESS_STATUSES.has(status) || (status === 422 && OUTDATED_PATCH.test(message))
+}
+
 function errorIn(fields: object): unknown {
   const { err, error = err } = fields as { readonly err?: unknown; readonly error?: unknown }
   return error ?? undefined
@@ -42,7 +50,8 @@ function errorIn(fields: object): unknown {
 
 function isHarmless(error: unknown): boolean {
   return (
-    (isApiError(error) && HARMLESS_STATUSES.has(error.status)) || (error instanceof Error && ABORTS.has(error.name))
+    (isApiError(error) && isHarmlessResponse(error.status, error.message)) ||
+    (error instanceof Error && ABORTS.has(error.name))
   )
 }
 

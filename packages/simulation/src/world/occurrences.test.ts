@@ -15,3 +15,13 @@ it('gives what happened only in the second run numbers of its own', () => {
   const second = new Occurrences(first)
   expect(['create c', 'create a', 'create a'].map((what) => second.next(what))).toEqual([1, 0, 2])
 })
+
+it('knows an occurrence again when a part of its name is drawn', () => {
+  const first = new Occurrences()
+  for (const what of ['create events default/shop.1a1ea270e9796e42', 'ADDED pods default/shop-7d9f6c5b8-x2k4z'])
+    first.next(what)
+  const second = new Occurrences(first)
+  expect(second.next('ADDED pods default/shop-7d9f6c5b8-q8w5v')).toBe(1)
+  expect(second.next('create events default/shop.2b1ea270e9796e42')).toBe(0)
+  expect(second.next('create services default/shop.2b1ea270e9796e42')).toBe(2)
+})

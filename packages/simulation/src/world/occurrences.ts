@@ -1,3 +1,9 @@
+/** How a name ends that the server generated. */
+const GENERATED = /-[bcdfghjklmnpqrstvwxz2456789]{5}$/
+
+/** How the name of an Event ends. */
+const EVENT = /^(\S+ events(?:\.events\.k8s\.io)? .*)\.[0-9a-f]{8,}$/
+
 /**
  * Numbers what happens in a run so that the same thing has the same number in another run, although the two are not the
  * same request by request: by what it is, and how often it has happened before.
@@ -20,12 +26,13 @@ export class Occurrences {
   }
 
   /**
-   * The number of the next occurrence.
+   * The number of the next occurrence. What is drawn in a name differs in every run, and does not count.
    *
    * @example
    * new Occurrences().next('create services default/shop') // 0
    */
-  next(what: string): number {
+  next(description: string): number {
+    const what = description.replace(GENERATED, '-*').replace(EVENT, '$1.*')
     const count = (this.#counts.get(what) ?? 0) + 1
     this.#counts.set(what, count)
     const id = `${what} #${count}`

@@ -1,6 +1,6 @@
 /**
  * A small operator without any library, as a process: a Note becomes a ConfigMap of the same name. `BROKEN` makes it wrong
- * in one way.
+ * in one way; with `ELECT` it works only while it holds a Lease.
  */
 import { readFileSync } from 'node:fs'
 
@@ -8,10 +8,20 @@ const { server } = JSON.parse(readFileSync(process.env.KUBECONFIG, 'utf8')).clus
 const broken = process.env.BROKEN ?? ''
 const NOTES = '/apis/example.com/v1/notes'
 const MAPS = '/api/v1/configmaps'
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
+const LEASE_MS = 15_000
+const RENEW_MS = 10_000
+const FINALIZER = 'example.com/map'
+/** Variants that find their ConfigMap by its name only. */
+const isOwnerless = ['no-owner', 'acts-on-events', 'guards-late'].includes(broken)
+const identity = `notes-${process.pid}`
 const mapsIn = (namespace) => `/api/v1/namespaces/${namespace}/configmaps`
 const notes = new Map()
 const maps = new Map()
 let synced = 0
+let hasStamped = broken !== 'stamps'
+/** When the renewal of the Lease that succeeded last was sent. */
+let ledAt = process.env.ELECT ? 0 : Number.POSITIVE_INFINITY
 let wake = () => undefined
 
 const keyOf = ({ metadata: { namespace, name } }) => `${namespace}/${name}`
@@ -38,6 +48,8 @@ async function watch(path, cache, resourceVersion) {
     for (const { type, object } of lines.map((line) => JSON.parse(line))) {
       if (type === 'ERROR' && broken === 'deaf') await pause(3_600_000)
       if (type === 'ERROR') return
+      if (type === 'DELETED' && broken === 'acts-on-events' && path === NOTES)
+        await removeMap(object).catch(() => undefined)
       if (type === 'DELETED') cache.delete(keyOf(object))
       else cache.set(keyOf(object), object)
       wake()
@@ -56,14 +68,46 @@ async function follow(path, cache) {
       wake()
       await watch(path, cache, list.metadata.resourceVersion)
     } catch {
-      await pause(200)
+      await pause(broken === 'never-reconnects' && !isFirst ? 3_600_000 : 200)
     }
   }
 }
 
+const isLeading = () => (broken === 'keeps-leading' ? ledAt > 0 : Date.now() - ledAt < RENEW_MS)
+
+/** Takes the Lease when it is free, and keeps it. */
+async function lead() {
+  for (;;) {
+    const sentAt = Date.now()
+    try {
+      await hold(identity)
+      ledAt = sentAt
+    } catch {
+      if (ledAt > 0 && !isLeading()) process.exit(1)
+    }
+    await pause(1_000)
+  }
+}
+
+/** Fails when another instance has it. */
+async function hold(holderIdentity) {
+  const lease = await request('GET', `${LEASES}/notes`).catch((error) => {
+    if (error.status !== 404) throw error
+  })
+  const spec = {
+    holderIdentity,
+    leaseDurationSeconds: LEASE_MS / 1_000,
+    renewTime: new Date().toISOString().replace('Z', '000Z'),
+  }
+  if (lease === undefined) return request('POST', LEASES, { metadata: { name: 'notes' }, spec })
+  const { holderIdentity: holder, renewTime } = lease.spec
+  if (holder && holder !== identity && Date.now() - Date.parse(renewTime) < LEASE_MS) throw new Error('held')
+  return request('PUT', `${LEASES}/notes`, { ...lease, spec })
+}
+
 function desiredFor({ metadata: { namespace, name, uid }, spec }) {
   const owner = { apiVersion: 'example.com/v1', kind: 'Note', name, uid, controller: true }
-  const ownerReferences = broken === 'no-owner' ? undefined : [owner]
+  const ownerReferences = isOwnerless ? undefined : [owner]
   const named = broken === 'generates' ? { generateName: `${name}-` } : { name }
   return { metadata: { namespace, ...named, ownerReferences }, data: { text: spec.text, ...spec.extras } }
 }
@@ -95,8 +139,21 @@ async function change(live, desired) {
   await request('PATCH', path, { data: { ...removed, ...data } })
 }
 
+const removeMap = ({ metadata: { namespace, name } }) => request('DELETE', `${mapsIn(namespace)}/${name}`)
+
+async function setFinalizers({ metadata: { namespace, name } }, finalizers) {
+  await request('PATCH', `/apis/example.com/v1/namespaces/${namespace}/notes/${name}`, { metadata: { finalizers } })
+}
+
 async function reconcile(note) {
-  const { uid, generation, deletionTimestamp } = note.metadata
+  const { uid, generation, deletionTimestamp, finalizers = [] } = note.metadata
+  if (deletionTimestamp && finalizers.includes(FINALIZER)) {
+    await removeMap(note).catch(() => undefined)
+    await setFinalizers(
+      note,
+      finalizers.filter((finalizer) => finalizer !== FINALIZER),
+    )
+  }
   if (deletionTimestamp) return
   if (broken === 'status-first') {
     if (note.status?.observedGeneration === generation) return
@@ -106,8 +163,15 @@ async function reconcile(note) {
   const live =
     broken === 'generates' ? [...maps.values()].find((map) => ownerOf(map)?.uid === uid) : maps.get(keyOf(note))
   if (live === undefined) await create(desired)
-  else if (ownerOf(live)?.uid === uid || broken === 'no-owner') await change(live, desired)
+  else if (ownerOf(live)?.uid === uid || isOwnerless) await change(live, desired)
   else if (broken === 'takes-over') await change(live, desired)
+  if (broken === 'guards-late' && !finalizers.includes(FINALIZER)) await setFinalizers(note, [...finalizers, FINALIZER])
+  if (!hasStamped && live !== undefined) {
+    hasStamped = true
+    await request('PATCH', `${mapsIn(note.metadata.namespace)}/${note.metadata.name}`, {
+      metadata: { annotations: { startedAt: new Date().toISOString() } },
+    })
+  }
   if (broken !== 'status-first') await writeStatus(note)
 }
 
@@ -122,16 +186,20 @@ async function collect() {
 
 follow(NOTES, notes)
 follow(MAPS, maps)
-process.on('SIGTERM', () => {
-  if (broken !== 'stubborn') process.exit(0)
+if (process.env.ELECT) lead()
+process.on('SIGTERM', async () => {
+  if (broken === 'stubborn') return
+  // Another instance may start at once.
+  if (ledAt > 0 && process.env.ELECT) await hold('').catch(() => undefined)
+  process.exit(0)
 })
 for (;;) {
   await new Promise((resolve) => {
     wake = resolve
-    setTimeout(resolve, broken === 'hot' ? 200 : 10_000)
+    setTimeout(resolve, broken === 'hot' ? 200 : process.env.ELECT ? 500 : 10_000)
   })
   await pause(20)
-  if (synced < 2) continue
+  if (synced < 2 || !isLeading()) continue
   if (broken === 'collects') await collect()
   for (const note of [...notes.values()]) {
     try {
