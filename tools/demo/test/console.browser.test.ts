@@ -31,6 +31,11 @@ const VIEWS = [
   { name: 'dynatrace', hash: '#/view/dynatrace-operator/dynatrace', ready: 'td' },
 ] as const
 
+/** What can be clicked but not be reached by keyboard. Rows of tables are reached by arrow keys. */
+const UNREACHABLE = `[...document.querySelectorAll('a[href], button, input, select, textarea, summary')]
+  .filter((element) => element.tabIndex < 0 && element.closest('.tbody, .track') === null)
+  .map((element) => element.outerHTML)`
+
 describe.skipIf(chromiumPath === undefined)('the console of the demo', () => {
   let folder: string
   let demo: DemoProcess
@@ -96,6 +101,7 @@ describe.skipIf(chromiumPath === undefined)('the console of the demo', () => {
     { theme: 'light', viewport: { width: 1280, height: 780 } },
     { theme: 'dark', viewport: { width: 1280, height: 780 } },
     { theme: 'light', viewport: { width: 420, height: 800 } },
+    { theme: 'dark', viewport: { width: 420, height: 800 } },
   ] as const)('shows every view, accessible, $theme and $viewport.width pixels wide', async ({ theme, viewport }) => {
     const { page, problems } = await open('#/resources', '.tbody .tr', viewport, theme)
     expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(theme)
@@ -103,8 +109,28 @@ describe.skipIf(chromiumPath === undefined)('the console of the demo', () => {
       await show(page, hash, ready)
       expect(await violations(page), name).toEqual([])
       expect(await isWiderThanScreen(page), name).toBe(false)
-      const suffix = viewport.width < 720 ? '-narrow' : theme === 'dark' ? '-dark' : ''
-      await picture(page, `${name}${suffix}`)
+      await picture(page, `${name}${viewport.width < 720 ? '-narrow' : ''}${theme === 'dark' ? '-dark' : ''}`)
+    }
+    expect(problems).toEqual([])
+    await page.context().close()
+  })
+
+  it('opens every view from its address, again after a reload, by the keyboard alone', async () => {
+    const { page, problems } = await open('#/resources', '.tbody .tr')
+    for (const { name, hash, ready } of VIEWS) {
+      await show(page, hash, ready)
+      const heading = await page.locator('main h1').innerText()
+      await page.reload()
+      await page.waitForSelector(ready)
+      expect(await page.locator('main h1').innerText(), name).toBe(heading)
+      expect(new URL(page.url()).hash, name).toBe(hash)
+      await page.keyboard.press('Tab')
+      expect(await page.evaluate('document.activeElement.textContent'), name).toBe('Skip to content')
+      await page.keyboard.press('Enter')
+      expect(await page.evaluate('document.activeElement.id'), name).toBe('main')
+      await page.keyboard.press('Tab')
+      expect(await page.evaluate('document.activeElement.closest("main") !== null'), name).toBe(true)
+      expect(await page.evaluate(UNREACHABLE), name).toEqual([])
     }
     expect(problems).toEqual([])
     await page.context().close()

@@ -1,5 +1,5 @@
 /** A table of any length: only the rows in view exist. */
-import type { ComponentChildren } from 'preact'
+import { Component, type ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 /** A column. */
@@ -34,12 +34,12 @@ export function VirtualList<T>(props: {
   useLayoutEffect(() => {
     const element = body.current
     if (element === null) return undefined
-    const measure = () => setView({ top: element.scrollTop, height: element.clientHeight })
+    const measure = () => setView((before) => viewOf(element, rowHeight, before))
     measure()
     const observer = new ResizeObserver(measure)
     observer.observe(element)
     return () => observer.disconnect()
-  }, [])
+  }, [rowHeight])
   useEffect(() => {
     if (active >= items.length) setActive(items.length - 1)
   }, [items.length])
@@ -55,6 +55,11 @@ export function VirtualList<T>(props: {
     if (next * rowHeight < element.scrollTop) element.scrollTop = next * rowHeight
     const bottom = (next + 1) * rowHeight - element.clientHeight
     if (bottom > element.scrollTop) element.scrollTop = bottom
+  }
+  const open = (index: number) => {
+    const item = items[index]
+    setActive(index)
+    if (item !== undefined) onOpen?.(item)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const page = Math.max(1, Math.floor(view.height / rowHeight) - 1)
@@ -93,44 +98,91 @@ export function VirtualList<T>(props: {
         tabIndex={0}
         aria-label={label}
         onKeyDown={onKeyDown}
-        onScroll={({ currentTarget: { scrollTop, clientHeight } }) => setView({ top: scrollTop, height: clientHeight })}
+        onScroll={({ currentTarget }) => setView((before) => viewOf(currentTarget, rowHeight, before))}
       >
         {items.length === 0 && <div class="empty">{empty}</div>}
         <div class="spacer" role="presentation" style={{ height: `${items.length * rowHeight}px` }}>
           {items.slice(first, last).map((item, offset) => {
             const index = first + offset
-            const key = keyOf(item)
-            // Elements are used again for other rows: changing their text is cheaper than making new ones.
-            const slot = index % pool
             return (
-              <div
-                key={slot}
-                role="row"
-                aria-rowindex={index + 2}
-                aria-current={key === selected ? 'true' : undefined}
-                class={`tr ${index === active ? 'active' : ''}`}
-                style={{
-                  gridTemplateColumns: template,
-                  height: `${rowHeight}px`,
-                  transform: `translateY(${index * rowHeight}px)`,
-                }}
-                onClick={() => {
-                  setActive(index)
-                  onOpen?.(item)
-                }}
-              >
-                {columns.map((column) => (
-                  <span key={column.name} role="cell" class={columnClass(column)}>
-                    {column.render(item)}
-                  </span>
-                ))}
-              </div>
+              // Elements are used again for other rows: changing their text is cheaper than making new ones.
+              <Row
+                key={index % pool}
+                item={item}
+                index={index}
+                columns={columns as readonly Column<unknown>[]} // of the same items
+                rowHeight={rowHeight}
+                isActive={index === active}
+                isSelected={keyOf(item) === selected}
+                onClick={open}
+              />
             )
           })}
         </div>
       </div>
     </div>
   )
+}
+
+interface View {
+  /** A multiple of the height of rows. */
+  readonly top: number
+  readonly height: number
+}
+
+/** What is in view; the same value as before as long as it consists of the same rows. */
+function viewOf({ scrollTop, clientHeight: height }: HTMLElement, rowHeight: number, before: View): View {
+  const top = Math.floor(scrollTop / rowHeight) * rowHeight
+  return top === before.top && height === before.height ? before : { top, height }
+}
+
+interface RowProps {
+  readonly item: unknown
+  readonly index: number
+  readonly columns: readonly Column<unknown>[]
+  readonly rowHeight: number
+  readonly isActive: boolean
+  readonly isSelected: boolean
+  readonly onClick: (index: number) => void
+}
+
+/** One row. It is left alone while others are scrolled into view. */
+class Row extends Component<RowProps> {
+  override shouldComponentUpdate(next: Readonly<RowProps>): boolean {
+    const { item, index, columns, rowHeight, isActive, isSelected } = this.props
+    return !(
+      next.item === item &&
+      next.index === index &&
+      next.columns === columns &&
+      next.rowHeight === rowHeight &&
+      next.isActive === isActive &&
+      next.isSelected === isSelected
+    )
+  }
+
+  override render() {
+    const { item, index, columns, rowHeight, isActive, isSelected } = this.props
+    return (
+      <div
+        role="row"
+        aria-rowindex={index + 2}
+        aria-current={isSelected ? 'true' : undefined}
+        class={`tr ${isActive ? 'active' : ''}`}
+        style={{
+          gridTemplateColumns: columns.map(({ width }) => width).join(' '),
+          height: `${rowHeight}px`,
+          transform: `translateY(${index * rowHeight}px)`,
+        }}
+        onClick={() => this.props.onClick(index)}
+      >
+        {columns.map((column) => (
+          <span key={column.name} role="cell" class={columnClass(column)}>
+            {column.render(item)}
+          </span>
+        ))}
+      </div>
+    )
+  }
 }
 
 function columnClass<T>({ isSecondary, class: own = '' }: Column<T>): string {
