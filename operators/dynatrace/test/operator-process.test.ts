@@ -1,6 +1,9 @@
 /** `dynatrace-operator operator` as a process, started as in the chart. */
-import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
+import { get } from 'node:https'
+import { accountToken, type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import {
+  ClusterRoleBindings,
+  ClusterRoles,
   ConfigMaps,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
@@ -10,6 +13,7 @@ import {
   Leases,
   Pods,
   Secrets,
+  ServiceAccounts,
 } from '@reeve/kube'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CRD_VERSION_LABEL } from '../src/controllers/crd-version/crd-version.ts'
@@ -155,6 +159,40 @@ describe('the process', () => {
     expect(exposed).not.toMatch(/nodes-controller|webhook-certificates/)
     const { items } = await client.list(Secrets, { namespace })
     expect(items.map(({ metadata }) => metadata.name)).not.toContain(CERTIFICATES_SECRET)
+    expect(await child.end('SIGTERM')).toBe(0)
+  })
+
+  it('serves protected metrics to accounts that may get them only', async () => {
+    await installCrds()
+    await createPod({ 'olm.operatorNamespace': namespace })
+    const { child, health, metrics } = await start({ POD_NAME: POD, METRICS_PROTECTED: 'true' })
+    await child.until('readiness', async () => (await httpStatus(health, '/readyz')) === 200)
+    const scrape = (authorization?: string) =>
+      new Promise<number>((resolve, reject) => {
+        const options = { host: '127.0.0.1', port: metrics, path: '/metrics', rejectUnauthorized: false, agent: false }
+        const headers = authorization === undefined ? {} : { authorization }
+        get({ ...options, headers }, (response) => {
+          response.resume()
+          resolve(response.statusCode ?? 0)
+        }).on('error', reject)
+      })
+    const tokenOf = async (name: string) => {
+      const metadata = { namespace, name }
+      await client.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata })
+      return `Bearer ${await accountToken(cluster, namespace, name)}`
+    }
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name: `metrics-${namespace}` } }
+    const rules = [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }]
+    await client.create(ClusterRoles, { ...role, kind: 'ClusterRole', rules })
+    await client.create(ClusterRoleBindings, {
+      ...role,
+      kind: 'ClusterRoleBinding',
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role.metadata.name },
+      subjects: [{ kind: 'ServiceAccount', namespace, name: 'prometheus' }],
+    })
+    const [stranger, prometheus] = [await tokenOf('stranger'), await tokenOf('prometheus')]
+    expect([await scrape(), await scrape('Bearer nonsense'), await scrape(stranger)]).toEqual([401, 401, 403])
+    await child.until('metrics', async () => (await scrape(prometheus)) === 200)
     expect(await child.end('SIGTERM')).toBe(0)
   })
 

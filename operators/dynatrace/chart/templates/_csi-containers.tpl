@@ -95,6 +95,9 @@ env:
   {{- end }}
   {{- include "dynatrace.csiMemoryEnv" . | nindent 2 }}
   {{- include "dynatrace.settingsEnv" $ | nindent 2 }}
+  {{- with include "dynatrace.metricsEnv" $ | trim }}
+  {{- . | nindent 2 }}
+  {{- end }}
   - name: helm.json
     value: |
       {{- include "dynatrace.csiJobSettings" $ | nindent 6 }}

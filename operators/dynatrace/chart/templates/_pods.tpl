@@ -74,6 +74,7 @@ limits: {{- toYaml . | nindent 2 }}
   value: {{ . | quote }}
 {{- end }}
 {{ include "dynatrace.settingsEnv" (index . 0) }}
+{{- include "dynatrace.metricsEnv" (index . 0) }}
 {{- end }}
 
 {{- /* Variables that do not depend on the memory of a container. */}}
@@ -83,6 +84,14 @@ limits: {{- toYaml . | nindent 2 }}
   value: debug
 {{ end -}}
 {{ include "dynatrace.modulesEnv" . }}
+{{- end }}
+
+{{- /* Of processes that can ask the API server who reads their metrics. */}}
+{{- define "dynatrace.metricsEnv" -}}
+{{- if .Values.metrics.protected }}
+- name: METRICS_PROTECTED
+  value: "true"
+{{- end }}
 {{- end }}
 
 {{- /* Which modules are installed. */}}

@@ -55,16 +55,23 @@ async function runProvisioner(
   env: ProcessEnvironment,
   { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<void> {
-  const [kube, metrics, { bindAddress }, { DataPaths }, { createProvisioner }, settings, { networkConnections }] =
-    await Promise.all([
-      import('@reeve/kube'),
-      import('@reeve/runtime/metrics'),
-      import('../webhooks/bind-address.ts'),
-      import('../csi/data-paths.ts'),
-      import('../csi/provisioner/provisioner.ts'),
-      settingsOf(env, logger),
-      import('../csi/provisioner/connections.ts'),
-    ])
+  const [
+    kube,
+    metrics,
+    { bindAddress, metricsAddress },
+    { DataPaths },
+    { createProvisioner },
+    settings,
+    { networkConnections },
+  ] = await Promise.all([
+    import('@reeve/kube'),
+    import('@reeve/runtime/metrics'),
+    import('../webhooks/bind-address.ts'),
+    import('../csi/data-paths.ts'),
+    import('../csi/provisioner/provisioner.ts'),
+    settingsOf(env, logger),
+    import('../csi/provisioner/connections.ts'),
+  ])
   const [{ readMounts }, { removeLeftovers }, { provisionerMetrics }, { tenantMetrics }] = await Promise.all([
     import('../csi/mounts/mount-table.ts'),
     import('../csi/provisioner/install/remove-leftovers.ts'),
@@ -91,7 +98,7 @@ async function runProvisioner(
       registry,
       metrics: provisionerMetrics(registry),
       healthAddress: bindAddress(healthProbeBindAddress, PORTS.health),
-      metricsAddress: bindAddress(metricsBindAddress, PORTS.metrics),
+      metricsAddress: metricsAddress(metricsBindAddress, PORTS.metrics, env),
       logger,
     })
     await manager.run(signal)

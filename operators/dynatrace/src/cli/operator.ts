@@ -21,6 +21,7 @@ Environment:
   ONEAGENT_OPERATOR_UPDATE_INTERVAL
                                   how often agents are listed in the status, in minutes (5)
   METRICS_BIND_ADDRESS            address of /metrics (:${PORTS.metrics})
+  METRICS_PROTECTED               true: /metrics by TLS, to accounts that may get it
   HEALTH_PROBE_BIND_ADDRESS       address of /livez and /readyz (:${PORTS.health})
   WEBHOOK_CERTIFICATES            provided: those of the webhook come from elsewhere, such as cert-manager
   RUN_LOCAL                       true outside a cluster
@@ -52,7 +53,7 @@ export async function runOperator(
     operator,
     versions,
     { startUp },
-    { bindAddress },
+    { bindAddress, metricsAddress },
     { isManagedByOlm },
     { openOperatorConsole },
   ] = await Promise.all([
@@ -108,7 +109,7 @@ export async function runOperator(
         ...settings.election,
       },
       healthAddress,
-      metricsAddress: bindAddress(env.METRICS_BIND_ADDRESS, PORTS.metrics),
+      metricsAddress: metricsAddress(env.METRICS_BIND_ADDRESS, PORTS.metrics, env),
       metrics,
       logger,
       observer: opened?.observer,

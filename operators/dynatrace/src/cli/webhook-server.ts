@@ -24,6 +24,7 @@ Environment:
   WEBHOOK_PORT               port of the webhooks (${DEFAULT_PORTS.webhook})
   HEALTH_PROBE_BIND_ADDRESS  address of /livez and /readyz (:${DEFAULT_PORTS.health})
   METRICS_BIND_ADDRESS       address of /metrics (:${DEFAULT_PORTS.metrics})
+  METRICS_PROTECTED          true: /metrics by TLS, to accounts that may get it
   WEBHOOK_CERTIFICATES       provided: certificates in the directory come from elsewhere, such as cert-manager
   modules.json               which parts of the operator were installed
 
@@ -101,7 +102,7 @@ export async function runWebhookServer(
       },
       address: { host: addresses.everyHost(), port: addresses.portOf(env.WEBHOOK_PORT, DEFAULT_PORTS.webhook) },
       healthAddress: addresses.bindAddress(env.HEALTH_PROBE_BIND_ADDRESS, DEFAULT_PORTS.health),
-      metricsAddress: addresses.bindAddress(env.METRICS_BIND_ADDRESS, DEFAULT_PORTS.metrics),
+      metricsAddress: addresses.metricsAddress(env.METRICS_BIND_ADDRESS, DEFAULT_PORTS.metrics, env),
       lameDuckMs: LAME_DUCK_MS,
       metrics,
       logger,

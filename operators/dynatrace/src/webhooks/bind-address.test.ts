@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bindAddress, everyHost, portOf } from './bind-address.ts'
+import { bindAddress, everyHost, metricsAddress, portOf } from './bind-address.ts'
 
 describe('bindAddress', () => {
   it.each([
@@ -25,5 +25,15 @@ describe('portOf', () => {
     ['65536', 8443],
   ])('reads %s', (text, port) => {
     expect(portOf(text, 8443)).toBe(port)
+  })
+})
+
+describe('metricsAddress', () => {
+  it.each([
+    [{}, { host: '127.0.0.1', port: 1 }],
+    [{ METRICS_PROTECTED: 'false' }, { host: '127.0.0.1', port: 1 }],
+    [{ METRICS_PROTECTED: 'true' }, { host: '127.0.0.1', port: 1, isProtected: true }],
+  ])('is protected when the environment says so: %j', (env, address) => {
+    expect(metricsAddress('127.0.0.1:1', 8383, env)).toEqual(address)
   })
 })

@@ -1,6 +1,6 @@
 /** Reads addresses to listen on as the chart writes them: `:8383`, `127.0.0.1:8383`, `[::1]:8383`. */
 import { networkInterfaces } from 'node:os'
-import type { ServerAddress } from '@reeve/runtime/manager'
+import type { MetricsAddress, ServerAddress } from '@reeve/runtime/manager'
 
 /** The port of a text, or `fallback` if it is invalid. */
 export function portOf(text: string | undefined, fallback: number): number {
@@ -17,6 +17,21 @@ export function portOf(text: string | undefined, fallback: number): number {
 export function bindAddress(text: string | undefined, fallbackPort: number): ServerAddress {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d+)$/.exec(text ?? '') ?? []
   return { host: bracketed || plain || everyHost(), port: portOf(port, fallbackPort) }
+}
+
+/**
+ * The address of `/metrics`, for everybody or, with `METRICS_PROTECTED=true`, by TLS for accounts that may get it.
+ *
+ * @example
+ * metricsAddress(':8383', 8383, process.env)
+ */
+export function metricsAddress(
+  text: string | undefined,
+  fallbackPort: number,
+  env: Readonly<Record<string, string | undefined>>,
+): MetricsAddress {
+  const address = bindAddress(text, fallbackPort)
+  return env.METRICS_PROTECTED === 'true' ? { ...address, isProtected: true } : address
 }
 
 /** `::` accepts IPv4 as well, but does not exist on a machine without IPv6. */

@@ -4,7 +4,7 @@ import type { Clock, KubeClient } from '@reeve/kube'
 import { type Logger, silentLogger } from '@reeve/runtime'
 import { FileCertificates } from '@reeve/runtime/certificates'
 import { ApiEventRecorder } from '@reeve/runtime/events'
-import { createManager, type Manager, type ServerAddress } from '@reeve/runtime/manager'
+import { createManager, type Manager, type MetricsAddress, type ServerAddress } from '@reeve/runtime/manager'
 import type { MetricsRegistry } from '@reeve/runtime/metrics'
 import { WebhookRouter, WebhookServer } from '@reeve/runtime/webhooks'
 import manifest from '../../package.json' with { type: 'json' }
@@ -47,7 +47,7 @@ export interface WebhookServerSetup {
     readonly podName?: string
   }
   readonly healthAddress?: ServerAddress
-  readonly metricsAddress?: ServerAddress
+  readonly metricsAddress?: MetricsAddress
   /** How long to keep serving after the stop signal. @default 0 */
   readonly lameDuckMs?: number
   readonly metrics?: MetricsRegistry

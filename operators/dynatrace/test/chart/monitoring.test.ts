@@ -19,7 +19,7 @@ const POLICIES = [
 
 interface Selecting {
   readonly selector: { readonly matchLabels: Readonly<Record<string, string>> }
-  readonly podMetricsEndpoints: readonly { readonly port: string }[]
+  readonly podMetricsEndpoints: readonly { readonly port: string; readonly scheme?: string }[]
 }
 interface Policy {
   readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> }
@@ -61,6 +61,42 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
     const webhookFrom = [{ ipBlock: { cidr: '10.0.0.0/8' } }]
     const from = ingress.map((rule) => rule.from)
     expect(from).toEqual(name === 'dynatrace-webhook' ? [webhookFrom, metricsFrom] : [metricsFrom])
+  })
+
+  it('protects metrics on request, with the rights to check who reads them', async () => {
+    const PROTECTED = ['operator', 'webhook', 'provisioner']
+    const objects = await renderWithoutCrds(['metrics.protected=true', 'metrics.podMonitors=true'])
+    for (const name of PODS) {
+      expect(find(objects, 'ClusterRoleBinding', `${name}-metrics`)).toMatchObject({
+        roleRef: { kind: 'ClusterRole', name: 'dynatrace-operator-metrics' },
+        subjects: [{ kind: 'ServiceAccount', name }],
+      })
+    }
+    expect(find(objects, 'ClusterRole', 'dynatrace-operator-metrics')?.rules).toEqual([
+      { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+      { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+    ])
+    expect(find(objects, 'ClusterRole', 'dynatrace-operator-metrics-reader')?.rules).toEqual([
+      { nonResourceURLs: ['/metrics'], verbs: ['get'] },
+    ])
+    const containers = PODS.flatMap((name) => {
+      // The kinds say what they are.
+      const found = (find(objects, 'Deployment', name) ?? find(objects, 'DaemonSet', name)) as Deployment | undefined
+      return found?.spec?.template.spec?.containers ?? []
+    })
+    const told = containers.filter(({ env = [] }) => env.some(({ name }) => name === 'METRICS_PROTECTED'))
+    expect(told.map(({ name }) => name)).toEqual(PROTECTED)
+    const schemes = PODS.flatMap((name) => {
+      const { podMetricsEndpoints = [] } = (find(objects, 'PodMonitor', name)?.spec ?? {}) as Partial<Selecting>
+      return podMetricsEndpoints.map(({ port, scheme = 'http' }) => `${name} ${port} ${scheme}`)
+    })
+    expect(schemes).toEqual([
+      'dynatrace-operator metrics https',
+      'dynatrace-webhook metrics https',
+      'dynatrace-oneagent-csi-driver server-metrics http',
+      'dynatrace-oneagent-csi-driver prov-metrics https',
+    ])
+    expect(JSON.stringify(plain)).not.toMatch(/METRICS_PROTECTED|tokenreviews/)
   })
 
   it('serves the console only on request, to accounts that have its role', async () => {
