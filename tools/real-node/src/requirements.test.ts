@@ -7,6 +7,7 @@ const machine: Machine = {
   uid: 0,
   hasFile: () => true,
   hasProgram: () => true,
+  osRelease: 'ID=debian\nVERSION_CODENAME=bookworm\n',
   memoryBytes: 8 * GIB,
 }
 
@@ -24,5 +25,6 @@ it('says what is missing and how to get it', () => {
   expect(whyNoNode({ ...machine, hasProgram: (name) => !['unshare', 'setpriv'].includes(name) })).toBe(
     'Missing: unshare, setpriv. On Debian or Ubuntu: apt-get install util-linux',
   )
+  expect(whyNoNode({ ...machine, osRelease: 'ID=ubuntu\nVERSION_CODENAME=noble\n' })).toMatch('Debian 12')
   expect(whyNoNode({ ...machine, memoryBytes: 2 * GIB })).toMatch('needs 6 GiB of memory; there are 2.0')
 })

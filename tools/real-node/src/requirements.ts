@@ -1,5 +1,5 @@
 /** Decides whether a node can run on this machine. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { delimiter, join } from 'node:path'
 
@@ -10,10 +10,13 @@ export interface Machine {
   readonly uid: number | undefined
   readonly hasFile: (path: string) => boolean
   readonly hasProgram: (name: string) => boolean
+  /** Content of `/etc/os-release`. */
+  readonly osRelease: string
   /** Memory that processes may use. */
   readonly memoryBytes: number
 }
 
+const OS_RELEASE = '/etc/os-release'
 const GIB = 1024 ** 3
 /** For the control plane, the node and the pods of the suites; a machine of 6 GiB has a little less. */
 const MIN_MEMORY_BYTES = 5.5 * GIB
@@ -28,7 +31,7 @@ const PROGRAMS: readonly (readonly [name: string, debianPackage: string])[] = [
 ]
 
 /** Why a node cannot run, with the remedy; `undefined` when it can. */
-export function whyNoNode({ platform, uid, hasFile, hasProgram, memoryBytes }: Machine): string | undefined {
+export function whyNoNode({ platform, uid, hasFile, hasProgram, osRelease, memoryBytes }: Machine): string | undefined {
   if (platform !== 'linux') return 'A node needs Linux: it runs containers. Use a virtual machine with Debian.'
   if (uid !== 0) return 'A node needs root for namespaces, mounts and cgroups. Run again as root.'
   if (!hasFile('/sys/fs/cgroup')) return 'No cgroups are mounted at /sys/fs/cgroup, which containers need.'
@@ -36,6 +39,9 @@ export function whyNoNode({ platform, uid, hasFile, hasProgram, memoryBytes }: M
   if (missing.length > 0) {
     const packages = [...new Set(missing.map(([, debianPackage]) => debianPackage))].join(' ')
     return `Missing: ${missing.map(([name]) => name).join(', ')}. On Debian or Ubuntu: apt-get install ${packages}`
+  }
+  if (!/^VERSION_CODENAME="?bookworm"?$/m.test(osRelease)) {
+    return 'The images of the operators need the packages of Debian 12. Use it, or a container of it with all privileges.'
   }
   if (memoryBytes < MIN_MEMORY_BYTES) {
     return `A node needs 6 GiB of memory; there are ${(memoryBytes / GIB).toFixed(1)}. Use a larger machine.`
@@ -51,6 +57,7 @@ export function thisMachine(): Machine {
     uid: process.getuid?.(),
     hasFile: existsSync,
     hasProgram: (name) => folders.some((folder) => existsSync(join(folder, name))),
+    osRelease: existsSync(OS_RELEASE) ? readFileSync(OS_RELEASE, 'utf8') : '',
     // 0 where nothing limits the process.
     memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
   }

@@ -5,14 +5,21 @@
  * `--ci` runs the suites that are short enough for every commit, see {@link CI_SUITES}; other arguments go to vitest.
  * `REEVE_REAL_NODE_LOGS` names a folder that keeps the logs of the components,
  * `REEVE_REAL_NODE_IMAGES` one with images that are not built again. The exit code is vitest's, or 69 when a node cannot
- * run on this machine, 70 when it could not be built or started, 130 when the run was interrupted.
+ * run on this machine or its sources cannot be downloaded, 70 when it could not be built or started, 130 when the run was
+ * interrupted.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findClientBinary } from '@reeve/client-binaries'
-import { ensureBinaries, GoMissingError, RealClusterError, showBuildProgress } from '@reeve/real-cluster'
+import {
+  BuildFailedError,
+  ensureBinaries,
+  GoMissingError,
+  RealClusterError,
+  showBuildProgress,
+} from '@reeve/real-cluster'
 import { assertSandbox } from './assert-sandbox.ts'
 import { ensureContainerRuntime } from './container-runtime.ts'
 import { RealNodeError, UnsupportedMachineError } from './errors.ts'
@@ -25,6 +32,8 @@ import { runInSandbox } from './sandbox.ts'
 const EXIT_UNAVAILABLE = 69
 const EXIT_BROKEN = 70
 const EXIT_INTERRUPTED = 130
+/** Of the Go command: the sources of the kubelet cannot be downloaded here. */
+const MISSING_MODULES = /dial tcp|no such host|i\/o timeout|connection refused|reading https?:\S+: \d{3} /
 const OPERATORS = ['dynatrace', 'webapp', 'collector']
 /** Each operator with real pods, and the CSI driver. The other suites take ten minutes more. */
 const CI_SUITES = ['cloud-native', 'webapp', 'collector']
@@ -43,8 +52,12 @@ function exitCodeFor(error: unknown): number {
   if (interrupted.signal.aborted) return EXIT_INTERRUPTED
   if (!(error instanceof RealNodeError || error instanceof RealClusterError)) throw error
   console.error(`real node: ${error.message}`)
-  const isUnavailable = error instanceof UnsupportedMachineError || error instanceof GoMissingError
-  return isUnavailable ? EXIT_UNAVAILABLE : EXIT_BROKEN
+  return isUnavailable(error) ? EXIT_UNAVAILABLE : EXIT_BROKEN
+}
+
+function isUnavailable(error: RealNodeError | RealClusterError): boolean {
+  if (error instanceof BuildFailedError) return MISSING_MODULES.test(error.message)
+  return error instanceof UnsupportedMachineError || error instanceof GoMissingError
 }
 
 async function runTests(vitestArguments: readonly string[]): Promise<number> {
