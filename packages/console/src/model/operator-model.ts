@@ -8,7 +8,7 @@ import type { ControllerSample, OperatorInfo, Reconcile, ResourceRow, StreamMess
 import { ConditionHistory } from './condition-history.ts'
 import { type Journal, resourceId } from './journal.ts'
 import { LastReconciles } from './last-reconciles.ts'
-import { conditionsOf, stateOf } from './object-health.ts'
+import { conditionsOf, type ObjectState, stateOf } from './object-health.ts'
 import { RecordedEvents } from './recorded-events.ts'
 import { type Redact, redactorFor } from './secrets.ts'
 import { writeDescriber } from './write-changes.ts'
@@ -164,7 +164,7 @@ export class OperatorModel implements OperatorObserver {
     const operator = this.#observed?.name ?? ''
     const id = resourceId({ operator, kind, name, ...(namespace !== undefined && { namespace }) })
     const last = this.#last.get(id)
-    const { phase, health, message } = stateOf(object)
+    const { phase, health, message } = stateWith(stateOf(object), last?.reconcile.outcome)
     return {
       id,
       operator,
@@ -216,6 +216,14 @@ export class OperatorModel implements OperatorObserver {
     tally.waitedMs = Math.max(tally.waitedMs, waitedMs)
     this.#tallies.set(controller, tally)
   }
+}
+
+/** Resources without a status, such as those of others, stand as their last reconcile left them. */
+function stateWith(state: ObjectState, outcome: string | undefined): ObjectState {
+  if (state.health !== 'unknown' || state.phase !== '' || outcome === undefined) return state
+  return FAILURES.has(outcome)
+    ? { ...state, phase: 'Failing', health: 'bad' }
+    : { ...state, phase: 'Reconciled', health: 'good' }
 }
 
 const nameOf = ({ group, plural }: Resource): string => `${plural}.${group}`

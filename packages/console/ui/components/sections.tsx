@@ -1,5 +1,7 @@
 /** Tables and facts that somebody else described as values. */
 import type { BoardAction, CellValue, FactsValue, SectionValue, TableValue } from '../../src/wire.ts'
+import { timeOfDay } from '../state/clock.ts'
+import { useIsNarrow } from '../state/viewport.ts'
 
 /** What stands under the heading of a section. */
 export function SectionContent({ section }: { readonly section: SectionValue }) {
@@ -32,6 +34,7 @@ export function ValueTable(props: {
 }) {
   const { table, rowActions, onAction } = props
   const { title, columns, rows, empty } = table
+  const isNarrow = useIsNarrow()
   if (rows.length === 0) return <p class="muted">{empty}</p>
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={`Table: ${title}`}>
@@ -54,7 +57,7 @@ export function ValueTable(props: {
           {rows.map((row, index) => (
             <tr key={index}>
               {row.map((cell, column) => (
-                <td key={columns[column]} class="wrap" data-label={columns[column]}>
+                <td key={columns[column]} class="wrap" data-label={columns[column]} hidden={isEmpty(cell) && isNarrow}>
                   <span>
                     <CellText cell={cell} />
                   </span>
@@ -67,6 +70,11 @@ export function ValueTable(props: {
       </table>
     </div>
   )
+}
+
+/** An empty cell keeps its column; in a list of cells it would only be a name without a value. */
+function isEmpty(cell: CellValue | string): boolean {
+  return cell === '' || (typeof cell === 'object' && cell.text === '' && cell.detail === undefined)
 }
 
 function RowAction(props: {
@@ -87,13 +95,27 @@ function RowAction(props: {
 const HEALTH: Readonly<Record<string, string>> = { good: 'good', warning: 'progressing', bad: 'bad' }
 const SIGNS: Readonly<Record<string, string>> = { good: '●', warning: '◐', bad: '▲' }
 
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
+
+/** Points in time as people say them, in their own time zone. */
+function Text({ text }: { readonly text: string }) {
+  if (!TIMESTAMP.test(text)) return <>{text}</>
+  const date = new Date(text)
+  const isToday = date.toDateString() === new Date().toDateString()
+  return (
+    <time dateTime={text} title={text}>
+      {isToday ? timeOfDay(date.getTime()) : date.toLocaleString()}
+    </time>
+  )
+}
+
 function CellText({ cell }: { readonly cell: CellValue | string }) {
-  if (typeof cell === 'string') return <>{cell}</>
+  if (typeof cell === 'string') return <Text text={cell} />
   const { text, tone = 'neutral', detail } = cell
   return (
     <>
       {tone === 'neutral' ? (
-        text
+        <Text text={text} />
       ) : (
         <span class={`badge ${HEALTH[tone]}`}>
           <span class="sign" aria-hidden="true">

@@ -1,8 +1,9 @@
 /** The health of the process: queues, watches, leadership, requests, memory. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { HealthInfo, HealthSample, InformerInfo, RequestCount } from '../../src/wire.ts'
+import type { HealthInfo, HealthSample, InformerInfo, RequestCount, TableValue } from '../../src/wire.ts'
 import { HealthBadge, Notice, Section } from '../components/badges.tsx'
 import { Chart } from '../components/chart.tsx'
+import { ValueTable } from '../components/sections.tsx'
 import { age, duration, useNow } from '../state/clock.ts'
 import { useLoaded } from '../state/load.ts'
 import { type Store, useStore } from '../state/store.ts'
@@ -46,30 +47,25 @@ export function Health({ store }: { readonly store: Store }) {
           <Requests requests={value.requests} />
         </Section>
         <Section title="Checks">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Operator</th>
-                <th scope="col">Check</th>
-                <th scope="col">Result</th>
-              </tr>
-            </thead>
-            <tbody>
-              {value.checks.map(({ operator, name, failure }) => (
-                <tr key={`${operator}${name}`}>
-                  <td>{operator}</td>
-                  <th scope="row">{name}</th>
-                  <td class="wrap">
-                    <HealthBadge health={failure === undefined ? 'good' : 'bad'} text={failure ?? 'ok'} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <ValueTable table={checksTable(value.checks)} />
         </Section>
       </div>
     </div>
   )
+}
+
+function checksTable(checks: HealthInfo['checks']): TableValue {
+  return {
+    type: 'table',
+    title: 'Checks',
+    empty: 'There are none.',
+    columns: ['Operator', 'Check', 'Result'],
+    rows: checks.map(({ operator, name, failure }) => [
+      operator,
+      name,
+      failure === undefined ? { text: 'ok', tone: 'good' } : { text: 'failed', tone: 'bad', detail: failure },
+    ]),
+  }
 }
 
 /** Those from the server, and those that arrived since. */
@@ -103,7 +99,7 @@ function Charts({ samples }: { readonly samples: readonly HealthSample[] }) {
         format={(ms) => duration(ms)}
       />
       <Chart
-        title="Reconciles per sample"
+        title="Reconciles every 2 s"
         timesMs={timesMs}
         series={[
           values(
@@ -127,7 +123,7 @@ function Charts({ samples }: { readonly samples: readonly HealthSample[] }) {
         format={(value) => `${Math.round(value)} MiB`}
       />
       <Chart
-        title="API requests per sample"
+        title="API requests every 2 s"
         timesMs={timesMs}
         series={[values('requests', ({ requests }) => requests)]}
         format={whole}

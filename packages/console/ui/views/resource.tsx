@@ -4,6 +4,7 @@ import type { Condition, ConditionChange, OwnedObject, PlanResult, Reconcile, Re
 import { HealthBadge, Notice, OutcomeBadge, Section } from '../components/badges.tsx'
 import { PlanChanges } from '../components/plan-changes.tsx'
 import { causesText, ReconcileDetail, writesText } from '../components/reconcile-detail.tsx'
+import { ValueTable } from '../components/sections.tsx'
 import { Timeline } from '../components/timeline.tsx'
 import { post } from '../state/api.ts'
 import { age, duration, timeOfDay, useNow } from '../state/clock.ts'
@@ -125,33 +126,15 @@ function isOf(reconcile: Reconcile, [operator, kind, namespace, name]: readonly 
 }
 
 function Conditions({ conditions, nowMs }: { readonly conditions: readonly Condition[]; readonly nowMs: number }) {
-  if (conditions.length === 0) return <p class="muted">It has no conditions.</p>
-  return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Type</th>
-          <th scope="col">Status</th>
-          <th scope="col">Reason</th>
-          <th scope="col">Message</th>
-          <th scope="col" class="number">
-            Since
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {conditions.map(({ type, status, reason, message, lastTransitionTime }) => (
-          <tr key={type}>
-            <th scope="row">{type}</th>
-            <td>{status}</td>
-            <td>{reason}</td>
-            <td class="wrap">{message}</td>
-            <td class="number">{age(Date.parse(lastTransitionTime ?? '') || 0, nowMs)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
+  const rows = conditions.map(({ type, status, reason = '', message = '', lastTransitionTime = '' }) => [
+    type,
+    status,
+    reason,
+    message,
+    age(Date.parse(lastTransitionTime) || 0, nowMs),
+  ])
+  const columns = ['Type', 'Status', 'Reason', 'Message', 'Since']
+  return <ValueTable table={{ type: 'table', title: 'Conditions', empty: 'It has no conditions.', columns, rows }} />
 }
 
 /** A lane for each condition: filled while it is true. */
