@@ -40,7 +40,7 @@ export function Health({ store }: { readonly store: Store }) {
         <Charts samples={all} />
       </div>
       <Section title="Watches" note="last sign of life of each informer">
-        <Informers informers={value.informers} nowMs={nowMs} />
+        <ValueTable table={watchesTable(value.informers, nowMs)} />
       </Section>
       <div class="columns">
         <Section title="API requests" note="since the start">
@@ -138,51 +138,24 @@ function Charts({ samples }: { readonly samples: readonly HealthSample[] }) {
   )
 }
 
-function Informers({ informers, nowMs }: { readonly informers: readonly InformerInfo[]; readonly nowMs: number }) {
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Table of watches">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">State</th>
-            <th scope="col">Watch</th>
-            <th scope="col" class="number">
-              Objects
-            </th>
-            <th scope="col" class="number">
-              Last sign of life
-            </th>
-            <th scope="col" class="number">
-              Lists / watches
-            </th>
-            <th scope="col">Last failure</th>
-          </tr>
-        </thead>
-        <tbody>
-          {informers.map((one) => (
-            <tr key={`${one.operator}${one.description}`}>
-              <td>
-                <HealthBadge health={!one.isHealthy ? 'bad' : one.isSynced ? 'good' : 'progressing'} text={one.state} />
-              </td>
-              <th scope="row">
-                {one.description} <span class="muted">{one.operator}</span>
-              </th>
-              <td class="number">{one.objects.toLocaleString()}</td>
-              <td class="number">{one.lastContactMs === undefined ? 'none' : age(one.lastContactMs, nowMs)}</td>
-              <td class="number">
-                {one.lists} / {one.watches}
-              </td>
-              <td class="wrap muted">
-                {one.lastFailure === undefined
-                  ? ''
-                  : `${one.lastFailure.message} (${age(one.lastFailure.atMs, nowMs)} ago)`}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
+function watchesTable(informers: readonly InformerInfo[], nowMs: number): TableValue {
+  return {
+    type: 'table',
+    title: 'Watches',
+    empty: 'There are none.',
+    columns: ['State', 'Watch', 'Objects', 'Last sign of life', 'Lists / watches', 'Last failure'],
+    rows: informers.map((one) => {
+      const { lastFailure } = one
+      return [
+        { text: one.state, tone: !one.isHealthy ? 'bad' : one.isSynced ? 'good' : 'warning' },
+        { text: one.description, detail: one.operator },
+        one.objects.toLocaleString(),
+        one.lastContactMs === undefined ? 'none' : age(one.lastContactMs, nowMs),
+        `${one.lists} / ${one.watches}`,
+        lastFailure === undefined ? '' : { text: lastFailure.message, detail: `${age(lastFailure.atMs, nowMs)} ago` },
+      ]
+    }),
+  }
 }
 
 function Requests({ requests }: { readonly requests: readonly RequestCount[] }) {

@@ -110,7 +110,7 @@ function columnsAt(nowMs: number, isNarrow: boolean): readonly Column<ResourceRo
         </a>
         {isNarrow && (
           <span class="second-line ellipsis">
-            {row.kind} · {age(row.createdMs, nowMs)} · {row.message}
+            {[row.kind, age(row.createdMs, nowMs), row.message].filter((text) => text !== '').join(' · ')}
           </span>
         )}
       </>
