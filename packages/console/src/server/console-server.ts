@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { type Clock, systemClock } from '@reeve/kube'
 import { type Logger, silentLogger } from '@reeve/runtime'
-import type { Runnable } from '@reeve/runtime/manager'
+import { closeServer, Listener, type Runnable } from '@reeve/runtime/manager'
 import { CONSOLE_LIMITS } from '../limits.ts'
 import type { ConsoleModel } from '../model/console-model.ts'
 import type { PageFiles } from '../page/page-files.ts'
@@ -59,7 +59,7 @@ export class ConsoleServer implements Runnable {
   readonly #sessions: Sessions
   readonly #logger: Logger
   readonly #isLocal: boolean
-  readonly #listening = Promise.withResolvers<AddressInfo>()
+  readonly #listener: Listener
   readonly #stop = new AbortController()
   #streams = 0
   #port = 0
@@ -74,18 +74,17 @@ export class ConsoleServer implements Runnable {
     }
     this.#sessions = new Sessions(options.clock ?? systemClock)
     this.#logger = (options.logger ?? silentLogger).child({ server: this.name })
-    // Nothing may await the address: that must not be an unhandled rejection.
-    this.#listening.promise.catch(() => undefined)
+    this.#listener = new Listener(this.#logger, 'serving the console')
   }
 
   /** Resolves with the address once the server listens; rejects when it cannot. */
   address(): Promise<AddressInfo> {
-    return this.#listening.promise
+    return this.#listener.address()
   }
 
   /** What to open in a browser. With a random token, which stays on this machine: it is in the fragment. */
   async link(): Promise<string> {
-    const { address, port } = await this.#listening.promise
+    const { address, port } = await this.#listener.address()
     const scheme = this.#options.certificate === undefined ? 'http' : 'https'
     const host = address.includes(':') ? `[${address}]` : address
     const fragment = this.#access instanceof LocalAccess ? `#token=${this.#access.token}` : ''
@@ -93,7 +92,7 @@ export class ConsoleServer implements Runnable {
   }
 
   async whenReady(): Promise<void> {
-    await this.#listening.promise
+    await this.#listener.address()
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -101,31 +100,19 @@ export class ConsoleServer implements Runnable {
     server.headersTimeout = CONSOLE_LIMITS.requestTimeoutMs
     server.requestTimeout = CONSOLE_LIMITS.requestTimeoutMs
     server.maxConnections = CONSOLE_LIMITS.connections
-    const closed = Promise.withResolvers<void>()
-    server.on('error', closed.reject)
-    server.on('close', closed.resolve)
-    const onAbort = () => {
-      this.#stop.abort()
-      server.close()
-      server.closeAllConnections()
-    }
-    signal.addEventListener('abort', onAbort, { once: true })
     const sampling = this.#options.model.run(this.#stop.signal)
+    const { host = '127.0.0.1', port = 0 } = this.#options
+    const stop = () => {
+      // Streams would go on for ever.
+      this.#stop.abort()
+      return closeServer(server)
+    }
+    const onListening = (address: AddressInfo) => {
+      this.#port = address.port
+    }
     try {
-      const { host = '127.0.0.1', port = 0 } = this.#options
-      server.listen({ host, port }, () => {
-        const address = server.address() as AddressInfo // a TCP server that listens has one
-        this.#logger.info({ address: address.address, port: address.port }, 'serving the console')
-        this.#port = address.port
-        this.#listening.resolve(address)
-        if (signal.aborted) onAbort()
-      })
-      await closed.promise
-    } catch (error) {
-      this.#listening.reject(error)
-      throw error
+      await this.#listener.run(server, { host, port, signal, stop, onListening })
     } finally {
-      signal.removeEventListener('abort', onAbort)
       this.#stop.abort()
       await sampling
     }

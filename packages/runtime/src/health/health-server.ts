@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { HEALTH_DEFAULTS } from '../defaults.ts'
 import { InFlight } from '../lifecycle/in-flight.ts'
+import { closeServer, Listener } from '../lifecycle/listener.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import type { MetricsGuard } from '../metrics/metrics-guard.ts'
@@ -57,23 +58,22 @@ export class HealthServer implements Runnable {
   readonly #options: HealthServerOptions
   readonly #logger: Logger
   readonly #requests = new InFlight()
-  readonly #listening = Promise.withResolvers<AddressInfo>()
+  readonly #listener: Listener
 
   constructor(options: HealthServerOptions, name = 'health') {
     this.name = name
     this.#options = options
     this.#logger = (options.logger ?? silentLogger).child({ server: name })
-    // Nothing may await the address: that must not be an unhandled rejection.
-    this.#listening.promise.catch(() => undefined)
+    this.#listener = new Listener(this.#logger, 'serving health and metrics')
   }
 
   /** Resolves with the address once the server listens; rejects when it cannot. */
   address(): Promise<AddressInfo> {
-    return this.#listening.promise
+    return this.#listener.address()
   }
 
   async whenReady(): Promise<void> {
-    await this.#listening.promise
+    await this.#listener.address()
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -82,28 +82,12 @@ export class HealthServer implements Runnable {
     server.requestTimeout = HEALTH_DEFAULTS.requestTimeoutMs
     server.keepAliveTimeout = HEALTH_DEFAULTS.keepAliveTimeoutMs
     server.maxConnections = HEALTH_DEFAULTS.maxConnections
-    const closed = Promise.withResolvers<void>()
-    server.on('error', closed.reject)
-    server.on('close', closed.resolve)
-    const onAbort = () => void this.#close(server)
-    signal.addEventListener('abort', onAbort, { once: true })
-    try {
-      server.listen(
-        { host: this.#options.host ?? HEALTH_DEFAULTS.host, port: this.#options.port ?? HEALTH_DEFAULTS.healthPort },
-        () => {
-          const address = server.address() as AddressInfo // a TCP server that listens has one
-          this.#logger.info({ address: address.address, port: address.port }, 'serving health and metrics')
-          this.#listening.resolve(address)
-          if (signal.aborted) onAbort()
-        },
-      )
-      await closed.promise
-    } catch (error) {
-      this.#listening.reject(error)
-      throw error
-    } finally {
-      signal.removeEventListener('abort', onAbort)
-    }
+    await this.#listener.run(server, {
+      host: this.#options.host ?? HEALTH_DEFAULTS.host,
+      port: this.#options.port ?? HEALTH_DEFAULTS.healthPort,
+      signal,
+      stop: () => closeServer(server, () => this.#whenIdle()),
+    })
   }
 
   async #createServer(): Promise<Server> {
@@ -144,11 +128,9 @@ export class HealthServer implements Runnable {
     return { status: 200, contentType: metrics.contentType, body: await metrics.expose() }
   }
 
-  async #close(server: Server): Promise<void> {
-    server.close()
-    // Checks have their own timeouts; a client that does not read its response must not delay the stop either.
-    await this.#requests.whenIdle(AbortSignal.timeout(HEALTH_DEFAULTS.requestTimeoutMs)).catch(() => undefined)
-    server.closeAllConnections()
+  /** Checks have their own timeouts; a client that does not read its response must not delay the stop either. */
+  #whenIdle(): Promise<unknown> {
+    return this.#requests.whenIdle(AbortSignal.timeout(HEALTH_DEFAULTS.requestTimeoutMs)).catch(() => undefined)
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -11,6 +11,7 @@ import {
 } from '../certificates/certificate-source.ts'
 import { WEBHOOK_DEFAULTS } from '../defaults.ts'
 import { InFlight } from '../lifecycle/in-flight.ts'
+import { closeServer, Listener } from '../lifecycle/listener.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { overdue } from '../runtime-error.ts'
@@ -69,7 +70,7 @@ export class WebhookServer implements Runnable {
   readonly #requests = new InFlight()
   readonly #sockets = new Set<Duplex>()
   readonly #bodies: BodyBudget
-  readonly #listening = Promise.withResolvers<AddressInfo>()
+  readonly #listener: Listener
   #isDraining = false
 
   constructor(router: WebhookRouter, options: WebhookServerOptions) {
@@ -78,17 +79,16 @@ export class WebhookServer implements Runnable {
     this.#bodies = new BodyBudget(options.maxBufferedBytes ?? WEBHOOK_DEFAULTS.maxBufferedBytes)
     this.#clock = options.clock ?? systemClock
     this.#logger = (options.logger ?? silentLogger).child({ server: 'webhooks' })
-    // Nothing may await the address: that must not be an unhandled rejection.
-    this.#listening.promise.catch(() => undefined)
+    this.#listener = new Listener(this.#logger, 'serving webhooks')
   }
 
   /** Resolves with the address once the server listens; rejects when it cannot. */
   address(): Promise<AddressInfo> {
-    return this.#listening.promise
+    return this.#listener.address()
   }
 
   async whenReady(): Promise<void> {
-    await this.#listening.promise
+    await this.#listener.address()
   }
 
   /** Handles a review without a socket. */
@@ -102,14 +102,13 @@ export class WebhookServer implements Runnable {
       const server = this.#createServer(certificate)
       const unsubscribe = this.#options.certificates.subscribe((next) => this.#useCertificate(server, next))
       try {
-        await this.#listen(server)
-        await untilStopped(server, signal)
+        const { host = WEBHOOK_DEFAULTS.host, port = WEBHOOK_DEFAULTS.port } = this.#options
+        await this.#listener.run(server, { host, port, signal, stop: () => this.#close(server) })
       } finally {
         unsubscribe()
-        await this.#close(server)
       }
     } catch (error) {
-      this.#listening.reject(error)
+      this.#listener.fail(error)
       if (!signal.aborted || error !== signal.reason) throw error
     }
   }
@@ -142,20 +141,6 @@ export class WebhookServer implements Runnable {
     return server
   }
 
-  async #listen(server: Server): Promise<void> {
-    const { host = WEBHOOK_DEFAULTS.host, port = WEBHOOK_DEFAULTS.port } = this.#options
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen({ host, port }, () => {
-        server.off('error', reject)
-        resolve()
-      })
-    })
-    const address = server.address() as AddressInfo // a TCP server that listens has one
-    this.#logger.info({ address: address.address, port: address.port }, 'serving webhooks')
-    this.#listening.resolve(address)
-  }
-
   #useCertificate(server: Server, { certificate, privateKey }: ServingCertificate): void {
     try {
       server.setSecureContext({ cert: certificate, key: privateKey, minVersion: 'TLSv1.3' })
@@ -167,18 +152,16 @@ export class WebhookServer implements Runnable {
   async #close(server: Server): Promise<void> {
     const { lameDuckMs = 0, drainTimeoutMs = WEBHOOK_DEFAULTS.drainTimeoutMs } = this.#options
     this.#isDraining = true
-    if (server.listening && lameDuckMs > 0) await sleep(lameDuckMs, { clock: this.#clock })
-    if (!server.listening) return
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    const onTimeout = overdue('responding to the last requests', drainTimeoutMs)
-    using deadline = new Deadline(drainTimeoutMs, { clock: this.#clock, onTimeout })
-    await this.#requests.whenIdle(deadline.signal).catch(() => {
-      this.#logger.warn({ count: this.#requests.count }, 'aborted requests that took too long')
+    if (lameDuckMs > 0) await sleep(lameDuckMs, { clock: this.#clock })
+    await closeServer(server, async () => {
+      const onTimeout = overdue('responding to the last requests', drainTimeoutMs)
+      using deadline = new Deadline(drainTimeoutMs, { clock: this.#clock, onTimeout })
+      await this.#requests.whenIdle(deadline.signal).catch(() => {
+        this.#logger.warn({ count: this.#requests.count }, 'aborted requests that took too long')
+      })
+      // A TLS handshake in progress is not a connection yet, and would stay open for as long as its client keeps it.
+      for (const socket of this.#sockets) socket.destroy()
     })
-    server.closeAllConnections()
-    // A TLS handshake in progress is not a connection yet, and would stay open for as long as its client keeps it.
-    for (const socket of this.#sockets) socket.destroy()
-    await closed
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -239,19 +222,4 @@ function refuse(request: IncomingMessage, response: ServerResponse, { status, me
     ...(!request.complete && { connection: 'close' }),
   })
   response.end(`${message}\n`)
-}
-
-function untilStopped(server: Server, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const finish = (settle: () => void) => () => {
-      signal.removeEventListener('abort', onAbort)
-      server.off('error', onError)
-      settle()
-    }
-    const onAbort = finish(resolve)
-    const onError = (error: Error) => finish(() => reject(error))()
-    server.once('error', onError)
-    signal.addEventListener('abort', onAbort, { once: true })
-    if (signal.aborted) onAbort()
-  })
 }
