@@ -1,4 +1,4 @@
-/** The workflows of this repository, checked by the real actionlint. */
+/** The workflows of this repository and of new projects, checked by the real actionlint. */
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 const actionlint = process.env.REEVE_ACTIONLINT
 const reason = actionlint === undefined ? ' (skipped: actionlint was not built)' : ''
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
-const workflows = globSync('.github/workflows/*.yml', { cwd: ROOT }).map((path) => join(ROOT, path))
+const patterns = ['.github/workflows/*.yml', 'packages/cli/template/_github/workflows/*.yml']
+const workflows = globSync(patterns, { cwd: ROOT }).map((path) => join(ROOT, path))
 
 /** Other programs that it would use if they are installed are left out, so that the result is the same everywhere. */
 function lint(files: readonly string[]): { readonly code: number | null; readonly output: string } {
@@ -28,7 +29,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describe('workflows', () => {
   it.skipIf(actionlint === undefined)(`are accepted by actionlint${reason}`, () => {
-    expect(workflows.length).toBeGreaterThan(1)
+    expect(workflows.length).toBeGreaterThan(2)
     expect(lint(workflows)).toEqual({ code: 0, output: '' })
   })
 

@@ -1,32 +1,15 @@
 /** `reeve init`: writes the project of a new operator, and asks for what the options do not say. */
 import { resolve } from 'node:path'
-import { createInterface } from 'node:readline/promises'
 import { EXIT, type Subcommand } from '../subcommand.ts'
 import { FolderNotEmptyError, projectFiles, writeProject } from './project-files.ts'
-import {
-  checkGroup,
-  checkKind,
-  checkName,
-  checkPlural,
-  nameOf,
-  ProjectNameError,
-  type ProjectNames,
-  pluralOf,
-} from './project-names.ts'
+import { ProjectNameError } from './project-names.ts'
+import { askOn, type ProjectOptions, readProject } from './project-questions.ts'
 
 /** The parsed options. */
-interface InitOptions {
-  readonly group?: string
-  readonly kind?: string
-  readonly plural?: string
-  readonly name?: string
-  readonly webhooks?: boolean
+interface InitOptions extends ProjectOptions {
   /** The folder. */
   readonly args: readonly string[]
 }
-
-/** Asks one question; `undefined` where there is nobody to ask. */
-type Ask = ((question: string, suggestion?: string) => Promise<string>) | undefined
 
 /** The subcommand. */
 export const command: Subcommand<InitOptions> = {
@@ -50,18 +33,9 @@ Examples:
   reeve init --group shop.example.com --kind Shop --name shops --webhooks ./operators/shops`,
       ),
   run: async (options, { stdout, stderr }) => {
-    const terminal = process.stdin.isTTY ? createInterface({ input: process.stdin, output: process.stderr }) : undefined
-    const ask: Ask =
-      terminal &&
-      (async (question, suggestion) => {
-        const given = await terminal.question(
-          suggestion === undefined ? `${question}: ` : `${question} (${suggestion}): `,
-        )
-        return given.trim() || (suggestion ?? '')
-      })
+    using terminal = process.stdin.isTTY ? askOn(process.stdin, process.stderr) : undefined
     try {
-      const names = await readNames(options, ask)
-      const hasWebhooks = options.webhooks ?? (await ask?.('Webhooks, yes or no', 'no'))?.startsWith('y') ?? false
+      const { hasWebhooks, ...names } = await readProject(options, terminal?.ask)
       const folder = options.args[0] ?? names.name
       await writeProject(resolve(folder), await projectFiles(names, { hasWebhooks }))
       stdout.write(`created ${folder}\n\n  cd ${folder}\n  npm install\n  npm test\n  npm start\n`)
@@ -72,24 +46,6 @@ Examples:
         return EXIT.usage
       }
       throw error
-    } finally {
-      terminal?.close()
     }
   },
-}
-
-async function readNames({ group, kind, plural, name }: InitOptions, ask: Ask): Promise<ProjectNames> {
-  const missing = [...(group === undefined ? ['--group'] : []), ...(kind === undefined ? ['--kind'] : [])]
-  if (ask === undefined && missing.length > 0) {
-    throw new ProjectNameError(`${missing.join(' and ')} missing: for example --group shop.example.com --kind Shop`)
-  }
-  const theGroup = checkGroup(group ?? (await ask?.('API group, such as shop.example.com')) ?? '')
-  const theKind = checkKind(kind ?? (await ask?.('Kind, such as Shop')) ?? '')
-  const asked = name ?? (await ask?.('Name of the operator', nameOf(theKind)))
-  return {
-    group: theGroup,
-    kind: theKind,
-    plural: checkPlural(plural ?? pluralOf(theKind)),
-    name: checkName(asked ?? nameOf(theKind)),
-  }
 }

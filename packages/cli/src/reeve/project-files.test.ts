@@ -66,3 +66,15 @@ test('what exists is never overwritten', async () => {
   expect(await readdir(folder)).toEqual(['notes.txt'])
   expect(await readFile(join(folder, 'notes.txt'), 'utf8')).toBe('mine')
 })
+
+test('the actions of the workflow are pinned, to those that this repository uses itself', async () => {
+  const files = await projectFiles(names)
+  const workflow = files.find(({ path }) => path === '.github/workflows/ci.yml')?.text ?? ''
+  const own = await readFile(new URL('../../../../.github/workflows/ci.yml', import.meta.url), 'utf8')
+  const actions = [...workflow.matchAll(/uses: (.*)$/gm)].map(([, action = '']) => action)
+  expect(actions).toHaveLength(2)
+  for (const action of actions) {
+    expect(action).toMatch(/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+    expect(own).toContain(`uses: ${action}`)
+  }
+})
