@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packageProblems, publicPackages, REPOSITORY } from '@reeve/publish'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { run, start, stop, succeed } from '../src/run.ts'
 import { hasNodes, installNode } from './support/nodes.ts'
 import { packed, removePacked } from './support/packed.ts'
-import { run, start, stop, succeed } from './support/run.ts'
 // In this file because it uses the same build: files run at the same time.
 import './suites/created.ts'
+import './suites/release.ts'
+import './suites/tutorial.ts'
 
 /** Building, installing and compiling, on a machine that has other things to do. */
 const LONG_MS = 900_000

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ConfigMaps, connect, isApiError, type KubeClient, sleep } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RunOptions, start, stop, succeed } from '../../src/run.ts'
 import { hasNodes, installNode } from '../support/nodes.ts'
 import { packed } from '../support/packed.ts'
-import { type RunOptions, start, stop, succeed } from '../support/run.ts'
 
 const LONG_MS = 900_000
 

@@ -1,7 +1,7 @@
 /** Releases of Node, installed from the registry: `npm ci` brings only one of them. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { succeed } from './run.ts'
+import { succeed } from '../../src/run.ts'
 
 /** The registry has a package with the binary for this platform. */
 export const hasNodes = process.platform === 'linux' && ['x64', 'arm64'].includes(process.arch)
