@@ -130,7 +130,8 @@ async function prepareApt(
     'APT::Architectures': architecture(platform),
     'APT::Sandbox::User': 'root',
   }).flatMap(([name, value]) => ['-o', `${name}=${value}`])
-  const fetched = (await readdir(join(state, 'lists'))).some((name) => name.endsWith('Packages'))
+  // Compressed or not, as apt is configured.
+  const fetched = (await readdir(join(state, 'lists'))).some((name) => /_Packages(\.\w+)?$/.test(name))
   if (refresh || !fetched) await runProcess('apt-get', [...apt, 'update'], { ...(signal && { signal }) })
   return apt
 }
