@@ -2,7 +2,7 @@
 
 /** Events kept for watches that resume, over all resources. */
 export const DEFAULT_MAX_EVENTS = 10_000
-/** Events older than this are discarded when the next one is committed. */
+/** Events older than this are discarded when the next one is committed, and at intervals. */
 export const DEFAULT_MAX_EVENT_AGE_MS = 5 * 60_000
 /** A watch with more undelivered events than this is closed. */
 export const DEFAULT_MAX_BUFFERED_EVENTS = 10_000

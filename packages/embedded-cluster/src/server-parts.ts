@@ -37,6 +37,7 @@ import {
 import { EventExpiry } from './event-expiry.ts'
 import { FaultInjector } from './faults/fault-injector.ts'
 import { RequestLog } from './faults/request-log.ts'
+import { HistoryExpiry } from './history-expiry.ts'
 import { ApiServer } from './http/api-server.ts'
 import { Paths } from './http/paths.ts'
 import { Renderer } from './http/render.ts'
@@ -86,6 +87,12 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
   registry.addAll(resources)
   const journal = options.dataDir === undefined ? undefined : Journal.open(options.dataDir)
   const store = openStore(options, clock, journal)
+  const history = new HistoryExpiry({
+    store,
+    clock,
+    maxAgeMs: maxEventAgeMs(options),
+    onError: (error) => options.onError?.(error, 'discarding old history'),
+  })
   const hub = new WatchHub(store)
   const admission: AdmissionPlugin[] = []
   const virtualCreates = new Map<string, VirtualCreate>()
@@ -108,6 +115,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
     serviceAddresses: allocatedAddresses(store, random),
     strategyOf,
     hub,
+    history,
     schemaOf,
     maxBufferedEvents: options.maxBufferedEvents ?? DEFAULT_MAX_BUFFERED_EVENTS,
     virtualCreates,
@@ -192,6 +200,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
     controllers: [
       customResources,
       new EventExpiry(store, clock),
+      history,
       new PolicyTypeChecking({
         api,
         lookup: (group, version, plural) => registry.lookup(group, version, plural),
@@ -210,13 +219,17 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
   }
 }
 
+function maxEventAgeMs(options: EmbeddedClusterOptions): number {
+  return options.eventWindow?.maxAgeMs ?? DEFAULT_MAX_EVENT_AGE_MS
+}
+
 /** A store with the content of the data directory. */
 function openStore(options: EmbeddedClusterOptions, clock: Clock, journal: Journal | undefined): Store {
   const store = new Store({
     clock,
     window: {
       maxEvents: options.eventWindow?.maxEvents ?? DEFAULT_MAX_EVENTS,
-      maxAgeMs: options.eventWindow?.maxAgeMs ?? DEFAULT_MAX_EVENT_AGE_MS,
+      maxAgeMs: maxEventAgeMs(options),
     },
     maxObjects: options.maxObjects ?? DEFAULT_MAX_OBJECTS,
     ...(journal === undefined ? {} : { journal: (record) => journal.append(record) }),

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CONFIG_MAPS, configMap, InProcess } from './support/in-process.ts'
+import { ManualClock } from './support/manual-clock.ts'
 
 let cluster: InProcess
 
@@ -38,6 +39,28 @@ describe('pages', () => {
     expect(expired).toMatchObject({ status: 410, body: { reason: 'Expired' } })
     const rest = await cluster.send('GET', `${CONFIG_MAPS}?continue=${expired.body.metadata.continue}`)
     expect(names(rest.body)).toEqual(['b', 'bb', 'c'])
+  })
+
+  test('expire five to six minutes after their list, also in a cluster where nothing is written', async () => {
+    const clock = new ManualClock()
+    await cluster.stop()
+    cluster = await InProcess.start({ clock })
+    await create('a', 'b', 'c')
+    const first = await cluster.send('GET', `${CONFIG_MAPS}?limit=1`)
+    const second = () => cluster.send('GET', `${CONFIG_MAPS}?limit=1&continue=${first.body.metadata.continue}`)
+    clock.advance(5 * 60_000)
+    expect(names((await second()).body)).toEqual(['b'])
+    clock.advance(60_000)
+    const expired = await second()
+    expect(expired).toMatchObject({ status: 410, body: { reason: 'Expired' } })
+    const rest = await cluster.send('GET', `${CONFIG_MAPS}?limit=1&continue=${expired.body.metadata.continue}`)
+    expect(names(rest.body)).toEqual(['b'])
+    expect(rest.body.metadata.resourceVersion).not.toBe(first.body.metadata.resourceVersion)
+    const last = await cluster.send('GET', `${CONFIG_MAPS}?limit=1&continue=${rest.body.metadata.continue}`)
+    expect(last.body.metadata.resourceVersion).toBe(rest.body.metadata.resourceVersion)
+    // Nobody holds a token any more, so that the cluster has no reason to work.
+    clock.advance(24 * 60 * 60_000)
+    expect(clock.pendingTimers).toBe(0)
   })
 
   test('with a selector have no remaining count', async () => {

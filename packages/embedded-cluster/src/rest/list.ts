@@ -1,6 +1,7 @@
 /** The verbs `get` and `list`: the revision to read, and pagination. */
 
 import { badRequest, ExpiredContinue, expired, invalid, notFound, resourceVersionTooLarge } from '../api/api-errors.ts'
+import type { HistoryExpiry } from '../history-expiry.ts'
 import { type ResourceInfo, storageKey } from '../registry/resource-info.ts'
 import { type FieldError, StatusError } from '../status-error.ts'
 import { objectKey, type StoredObject } from '../store/stored-object.ts'
@@ -39,7 +40,7 @@ export async function getObject(
 
 /** Reads a collection. */
 export async function listObjects(
-  context: RestContext & { readonly hub: WatchHub },
+  context: RestContext & { readonly hub: WatchHub; readonly history: Pick<HistoryExpiry, 'hold'> },
   info: ResourceInfo,
   namespace: string | undefined,
   query: URLSearchParams,
@@ -53,7 +54,10 @@ export async function listObjects(
   )
   checkListOptions(query, wanted, continueToken)
   const collection = storageKey(info)
-  const complete = (list: ListResult) => completed(context, info, list)
+  const complete = (list: ListResult) => {
+    if (list.continue !== undefined) context.history.hold(list.revision)
+    return completed(context, info, list)
+  }
   if (continueToken !== '')
     return complete(await nextPage(context, collection, selection, limit, continueToken, signal))
   if (wanted !== undefined && wanted > 0) await waitForRevision(context, wanted, signal)

@@ -1,5 +1,6 @@
 /** The parts of the server that HTTP requests use in addition to those of the verbs. */
 import type { UserInfo } from '../api/user.ts'
+import type { HistoryExpiry } from '../history-expiry.ts'
 import type { JsonObject } from '../json.ts'
 import type { SchemaLookup } from '../registry/builtin-resources.ts'
 import type { RestContext, WriteRequest } from './context.ts'
@@ -51,6 +52,8 @@ export type PodPorts = (pod: JsonObject) => ConnectPort | undefined
 /** Everything a request may use. */
 export interface ServerContext extends RestContext {
   readonly hub: WatchHub
+  /** Is told which revisions clients continue to read. */
+  readonly history: Pick<HistoryExpiry, 'hold'>
   /** Schemas of built-in kinds, including those that are not resources. */
   readonly schemaOf: SchemaLookup
   /** A watch with more undelivered events than this is closed. */

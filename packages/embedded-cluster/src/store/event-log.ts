@@ -61,7 +61,7 @@ export function watchLine(type: string, json: Uint8Array): Uint8Array {
 export interface EventWindow {
   /** Maximum number of events over all resources. */
   readonly maxEvents: number
-  /** Events older than this are dropped when the next one arrives. */
+  /** Older events are dropped when the next one arrives, and at intervals. */
   readonly maxAgeMs: number
 }
 
@@ -89,7 +89,12 @@ export class EventLog {
       this.#byCollection.set(event.collection, events)
     }
     events.push(event)
-    const oldestAllowed = event.time - this.#window.maxAgeMs
+    this.trim(event.time)
+  }
+
+  /** Drops the events that are outside the window at `now`. */
+  trim(now: number): void {
+    const oldestAllowed = now - this.#window.maxAgeMs
     for (let first = this.#all.first; first !== undefined; first = this.#all.first) {
       if (this.#all.length <= this.#window.maxEvents && first.time >= oldestAllowed) break
       this.#all.shift()

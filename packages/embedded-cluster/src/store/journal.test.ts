@@ -59,6 +59,16 @@ test('the revision is kept by a snapshot in which no object has it', () => {
   expect(open().store.revision).toBe(revision)
 })
 
+test('a revision at which only history expired is not given to the next write after a restart', () => {
+  const first = open()
+  create(first.store, 'a')
+  first.store.expire()
+  const seen = first.store.revision
+  const { store } = open()
+  create(store, 'b')
+  expect(store.eventsSince('things', seen)).toMatchObject([{ type: 'ADDED', key: 'b' }])
+})
+
 test('a line truncated by a crash is ignored, and the next start is clean', () => {
   const first = open()
   create(first.store, 'a')

@@ -126,6 +126,39 @@ test('discards events by age when the next one is committed', () => {
   expect(store.eventsSince('things', revision)).toBeUndefined()
 })
 
+test('discards history by age, also while nothing is written', () => {
+  let now = 0
+  const store = openStore({ maxAgeMs: 5000 }, () => now)
+  const { revision } = put(store, 'a')
+  const age = () => {
+    now += 1000
+    store.expire()
+  }
+  for (let second = 1; second <= 5; second += 1) age()
+  expect(keys(store.rangeAt('things', revision))).toEqual(['a'])
+  expect(store.eventsSince('things', revision - 1)).toHaveLength(1)
+  age()
+  expect(store.rangeAt('things', revision)).toBeUndefined()
+  expect(store.getAt('things', 'a', revision)).toBe('forgotten')
+  expect(store.eventsSince('things', revision - 1)).toBeUndefined()
+  // A client that watches has missed nothing, however old its revision is.
+  expect(store.eventsSince('things', revision)).toEqual([])
+  expect(keys(store.rangeAt('things', store.revision))).toEqual(['a'])
+  expect(store.revision).toBe(revision + 6)
+})
+
+test('nothing expires when the journal fails', () => {
+  let isFull = false
+  const journal = () => {
+    if (isFull) throw new Error('disk full')
+  }
+  const store = new Store({ clock: systemClock, window: { maxEvents: 10, maxAgeMs: 1000 }, journal })
+  const { revision } = put(store, 'a')
+  isFull = true
+  expect(() => store.expire()).toThrow('disk full')
+  expect(store.revision).toBe(revision)
+})
+
 test('compaction discards all history', () => {
   const store = openStore()
   const { revision } = put(store, 'a')

@@ -2,7 +2,7 @@
  * All objects of the cluster in memory, under one revision counter.
  *
  * *Guarantees.* Every committed write increments the revision by one and is visible to reads and then delivered to
- * listeners, in revision order. A write that expects another revision than the live one changes nothing. Returned
+ * listeners, in revision order. So does every {@link Store.expire}, of which listeners hear nothing. A write that expects another revision than the live one changes nothing. Returned
  * objects are deeply frozen.
  */
 import type { Clock } from '../clock.ts'
@@ -15,6 +15,7 @@ import { deepFreeze, StoredObject } from './stored-object.ts'
 /** The record that the journal of a persistent store receives before a write is acknowledged. */
 export interface CommitRecord {
   readonly revision: number
+  /** Empty if only the revision advanced. */
   readonly collection: string
   readonly key: string
   /** Absent when the object was deleted. */
@@ -41,6 +42,9 @@ export interface StoreOptions {
   readonly journal?: (record: CommitRecord) => void
 }
 
+/** How often {@link Store.expire} must be called while events reach their maximum age. */
+export const EXPIRIES_PER_WINDOW = 5
+
 /** The revisioned store. */
 export class Store {
   readonly #clock: Clock
@@ -54,6 +58,9 @@ export class Store {
   readonly #undelivered: StoreEvent[] = []
   #isDelivering = false
   #revision = 1
+  /** Revisions of the last calls of {@link expire}, oldest first. */
+  readonly #expiries: number[] = []
+  #oldestState = 0
 
   constructor(options: StoreOptions) {
     this.#clock = options.clock
@@ -65,6 +72,11 @@ export class Store {
   /** Revision of the last write. */
   get revision(): number {
     return this.#revision
+  }
+
+  /** States before this revision cannot be read. Watches may start there, if none of their events has been dropped. */
+  get oldestState(): number {
+    return this.#oldestState
   }
 
   get(collection: string, key: string): StoredObject | undefined {
@@ -83,7 +95,7 @@ export class Store {
 
   /** Objects as they were at `revision`, in key order; `undefined` when the history has been discarded. */
   rangeAt(collection: string, revision: number, range: Range = {}): Iterable<StoredObject> | undefined {
-    if (revision < this.#log.floor(collection)) return undefined
+    if (this.#isForgotten(collection, revision)) return undefined
     const later = this.#log.since(collection, revision)
     if (later.length === 0) return this.range(collection, range)
     const { prefix = '', after } = range
@@ -98,7 +110,7 @@ export class Store {
 
   /** The object at `revision`; `'forgotten'` when the history has been discarded. */
   getAt(collection: string, key: string, revision: number): StoredObject | undefined | 'forgotten' {
-    if (revision < this.#log.floor(collection)) return 'forgotten'
+    if (this.#isForgotten(collection, revision)) return 'forgotten'
     const change = this.#log.since(collection, revision).find((event) => event.key === key)
     return change === undefined ? this.get(collection, key) : change.previous
   }
@@ -169,6 +181,23 @@ export class Store {
     this.#log.compact(this.#revision)
   }
 
+  /**
+   * Discards history by age; called {@link EXPIRIES_PER_WINDOW} times per window, while clients hold tokens of it. The revision advances like that of etcd,
+   * in which an API server notes each compaction: a list of a cluster in which nothing changes can expire too, and a new
+   * list then has another revision. The journal must know it, or the next write after a restart would get a revision that
+   * clients have seen already, and their watches would miss it.
+   *
+   * *Errors*: those of the journal; then nothing has changed.
+   */
+  expire(): void {
+    const revision = this.#revision + 1
+    this.#journal?.({ revision, collection: '', key: '', object: undefined })
+    this.#revision = revision
+    this.#log.trim(this.#clock.now())
+    this.#expiries.push(revision)
+    if (this.#expiries.length > EXPIRIES_PER_WINDOW) this.#oldestState = this.#expiries.shift() ?? 0
+  }
+
   /** Every live object, for a snapshot. */
   *live(): Generator<CommitRecord> {
     for (const [collection, objects] of this.#collections) {
@@ -179,6 +208,10 @@ export class Store {
   /** Names of the collections that contain, or once contained, objects. */
   collections(): readonly string[] {
     return [...this.#collections.keys()]
+  }
+
+  #isForgotten(collection: string, revision: number): boolean {
+    return revision < Math.max(this.#oldestState, this.#log.floor(collection))
   }
 
   #isFull(): boolean {

@@ -15,6 +15,11 @@ export class ManualClock implements Clock {
     return this.#nowMs
   }
 
+  /** Timers that have not fired. */
+  get pendingTimers(): number {
+    return this.#timers.size
+  }
+
   schedule(delayMs: number, action: () => void): Timer {
     const pending = { dueMs: this.#nowMs + delayMs, action }
     this.#timers.add(pending)
