@@ -11,6 +11,7 @@ import {
   type ObjectKey,
   sleep,
   systemClock,
+  untilAborted,
   withDeadline,
 } from '@reeve/kube'
 import { ELECTION_DEFAULTS, SHARDING_DEFAULTS } from '../defaults.ts'
@@ -182,7 +183,8 @@ export class ShardElector implements ShardOwnership {
     if (this.#running === undefined) return
     await this.#running
     for (const held of this.#held.values()) void this.#release(held, deadline)
-    await Promise.all(this.#leaving.values())
+    // Those that were being handed over before have a later deadline of their own.
+    await untilAborted(Promise.all(this.#leaving.values()), deadline).catch(() => undefined)
     await this.#disappear(deadline)
   }
 
@@ -330,7 +332,10 @@ export class ShardElector implements ShardOwnership {
   }
 
   #release(held: HeldShard, deadline: AbortSignal): Promise<void> {
-    return this.#forget(held, held.handOver(deadline))
+    return this.#forget(
+      held,
+      held.handOver(deadline).then((isEnded) => (isEnded ? undefined : this.#outlive(held))),
+    )
   }
 
   #forget(held: HeldShard, ended: Promise<void>): Promise<void> {

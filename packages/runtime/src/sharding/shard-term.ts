@@ -68,9 +68,9 @@ export class HeldShard implements ShardTerm {
 
   /**
    * Lets reconciles in progress end and releases the lease, which is renewed meanwhile. Those that do not end in time are
-   * aborted, and the lease is left to expire. Never rejects.
+   * aborted, and the lease is left to expire. Returns whether all have ended. Never rejects.
    */
-  async handOver(deadline: AbortSignal): Promise<void> {
+  async handOver(deadline: AbortSignal): Promise<boolean> {
     this.#isClosed = true
     const isIdle = await this.whenIdle(deadline).then(
       () => true,
@@ -78,6 +78,7 @@ export class HeldShard implements ShardTerm {
     )
     this.#end(deadline.reason)
     await this.#elector.resign(isIdle ? deadline : AbortSignal.abort(deadline.reason))
+    return isIdle
   }
 
   #end(cause?: unknown): void {
