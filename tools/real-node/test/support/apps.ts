@@ -1,7 +1,7 @@
 /** Pods of a user, in namespaces that DynaKubes monitor. */
 import { readFile } from 'node:fs/promises'
 import { eventually, SHELL_IMAGE } from '@reeve/real-node'
-import { apply, get, type Json, kubectl, podReady } from './kubectl.ts'
+import { admitted, apply, get, type Json, kubectl, podReady } from './kubectl.ts'
 
 /** The namespace of the pods, unless a suite has several. */
 export const APPS = 'apps'
@@ -39,11 +39,21 @@ export async function deleteApp(pod: Json): Promise<void> {
   await eventually('its volumes are unmounted', async () => (await mountsOf(pod)).length === 0)
 }
 
-/** Waits until pods of a namespace are injected for a DynaKube. */
+/**
+ * Waits until pods of a namespace are injected for a DynaKube. The namespace is mapped before the status of the DynaKube has
+ * everything that the webhook needs; a pod that is created in between stays without an agent.
+ */
 export async function mapped(dynakube: string, namespace = APPS): Promise<void> {
   await eventually(`the namespace is mapped to ${dynakube}`, async () => {
     const object = await get('namespace', '', namespace)
     return object?.metadata.labels['dynakube.internal.dynatrace.com/instance'] === dynakube
+  })
+  await eventually(`pods are injected for ${dynakube}`, async () => {
+    const { metadata } = await admitted(app('probe', {}, namespace))
+    const outcomes = Object.entries(metadata.annotations ?? {}).filter(([key]) =>
+      key.endsWith('dynatrace.com/injected'),
+    )
+    return outcomes.length > 0 && outcomes.every(([, injected]) => injected === 'true')
   })
 }
 

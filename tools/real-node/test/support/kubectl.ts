@@ -43,21 +43,33 @@ const UNREACHABLE_WEBHOOK = /failed calling webhook|conversion webhook for .* fa
 /** Creates or changes objects, as soon as the API server reaches the webhooks that admit them. */
 export async function apply(...objects: readonly object[]): Promise<void> {
   const content = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects })
-  const { code, printed } = await eventually('the API server reaches all webhooks', async () => {
-    const applied = await kubectlApply(content)
-    return UNREACHABLE_WEBHOOK.test(applied.printed) ? undefined : applied
+  const { code, stdout, stderr } = await eventually('the API server reaches all webhooks', async () => {
+    const applied = await kubectlWith(content, 'apply')
+    return UNREACHABLE_WEBHOOK.test(applied.stderr) ? undefined : applied
   })
-  if (code !== 0) throw new ProgramFailedError('kubectl apply', `exited with ${code}`, printed)
+  if (code !== 0) throw new ProgramFailedError('kubectl apply', `exited with ${code}`, stdout + stderr)
 }
 
-async function kubectlApply(content: string): Promise<{ readonly code: unknown; readonly printed: string }> {
-  const child = spawn(await client('kubectl'), ['apply', '--filename', '-'], { env })
+/** An object as webhooks would change it, which is not created. */
+export async function admitted(object: object): Promise<Json> {
+  const content = JSON.stringify(object)
+  const { code, stdout, stderr } = await kubectlWith(content, 'create', '--dry-run=server', '--output', 'json')
+  if (code !== 0) throw new ProgramFailedError('kubectl create', `exited with ${code}`, stderr)
+  return JSON.parse(stdout)
+}
+
+async function kubectlWith(
+  content: string,
+  ...args: readonly string[]
+): Promise<{ readonly code: unknown; readonly stdout: string; readonly stderr: string }> {
+  const child = spawn(await client('kubectl'), [...args, '--filename', '-'], { env })
   child.stdin.end(content)
-  const [printed, code] = await Promise.all([
-    Promise.all([text(child.stdout), text(child.stderr)]),
+  const [stdout, stderr, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
     new Promise((resolve) => child.once('close', resolve)),
   ])
-  return { code, printed: printed.join('') }
+  return { code, stdout, stderr }
 }
 
 /** Waits until all containers of a pod are ready, and returns it. *Errors*: the state of the pod and its events. */
