@@ -1,9 +1,16 @@
-/** Streams into pods: exec and attach by WebSocket, ports also by SPDY. */
+/** Streams into pods by WebSocket and SPDY: exec, attach and ports. */
 import { badRequest, notFound } from '../api/api-errors.ts'
 import { isJsonObject, type JsonObject, objectAt } from '../json.ts'
 import { StatusError } from '../status-error.ts'
-import type { WebSocketConnection } from '../web-socket/connection.ts'
-import { chooseProtocol, type WebSocketSession } from '../web-socket/handshake.ts'
+import { chooseProtocol } from '../web-socket/handshake.ts'
+import {
+  type CommandStreams,
+  type RequestedStreams,
+  SPDY_PROTOCOL,
+  serveCommandBySpdy,
+  WEB_SOCKET_PROTOCOLS,
+  webSocketStreams,
+} from './command-streams.ts'
 import type { WriteRequest } from './context.ts'
 import { chooseContainer } from './pod-log.ts'
 import { CHANNEL_PROTOCOL, forwardByChannels, forwardBySpdy, requestedPorts, TUNNEL_PROTOCOL } from './port-forward.ts'
@@ -11,12 +18,6 @@ import { isTrue } from './request-info.ts'
 import type { ServerContext } from './server-context.ts'
 import type { SubresourceCall, SubresourceResult } from './subresources.ts'
 import { admitConnection } from './virtual-objects.ts'
-
-/** In the order of preference of a client that offers several. */
-const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
-const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, error: 3, close: 255 } as const
-/** `cat` without arguments repeats at most this much. */
-const MAX_STDIN_BYTES = 1024 * 1024
 
 /** Runs a command in a container, follows its log, or forwards ports of the pod. */
 export async function streamToPod(
@@ -34,22 +35,39 @@ export async function streamToPod(
   const { upgrade } = call
   if (upgrade === undefined) throw badRequest('Upgrade request required')
   if (subresource === 'portforward') return forwardPorts(context, pod, name, call)
-  if (upgrade !== 'websocket') {
-    throw unsupported(
-      `the embedded cluster serves ${subresource} by WebSocket, not by ${upgrade}: use kubectl 1.31 or later, ` +
-        'without KUBECTL_REMOTE_COMMAND_WEBSOCKETS=false',
-    )
-  }
-  const protocol = chooseProtocol(call.headers, PROTOCOLS)
-  if (protocol === undefined) throw badRequest(`unsupported subprotocol: use one of ${PROTOCOLS.join(', ')}`)
-  const command = call.query.getAll('command')
-  if (subresource === 'exec' && command.length === 0) throw badRequest('you must specify at least one command')
+  const protocol = commandProtocol(call)
+  if (subresource === 'exec' && !call.query.has('command')) throw badRequest('you must specify at least one command')
   requireRunning(name, pod, container)
-  const session: WebSocketSession = (connection) =>
-    subresource === 'exec'
-      ? execute(context, connection, { pod, container, command, query: call.query })
-      : follow(context, connection, { pod, container, signal: request.signal })
-  return { protocol, session }
+  const remote = { pod, container, call, signal: request.signal }
+  const run = (streams: CommandStreams) =>
+    subresource === 'exec' ? execute(context, streams, remote) : follow(context, streams, remote)
+  if (upgrade === 'websocket') return { protocol, session: (connection) => run(webSocketStreams(connection)) }
+  const requested = requestedStreams(call.query)
+  return { protocol, spdySession: (channel) => serveCommandBySpdy(channel, requested, context.clock, run) }
+}
+
+/** The version of the streams that the client and this server have in common. */
+function commandProtocol({ upgrade, headers }: SubresourceCall): string {
+  if (upgrade === 'websocket') {
+    const protocol = chooseProtocol(headers, WEB_SOCKET_PROTOCOLS)
+    if (protocol !== undefined) return protocol
+    throw badRequest(`unsupported subprotocol: use one of ${WEB_SOCKET_PROTOCOLS.join(', ')}`)
+  }
+  if (upgrade !== 'spdy/3.1') throw badRequest(`unable to upgrade to ${upgrade}: use a WebSocket or SPDY/3.1`)
+  const offered = (headers['x-stream-protocol-version'] ?? '').split(',').map((version) => version.trim())
+  if (offered.includes(SPDY_PROTOCOL)) return SPDY_PROTOCOL
+  const message = `unable to negotiate protocol: client supports [${offered.join(' ')}], server accepts [${SPDY_PROTOCOL}]`
+  throw new StatusError(403, 'Forbidden', message)
+}
+
+function requestedStreams(query: URLSearchParams): RequestedStreams {
+  const isRequested = (name: string) => isTrue(query.get(name))
+  return {
+    stdin: isRequested('stdin'),
+    stdout: isRequested('stdout'),
+    stderr: isRequested('stderr'),
+    tty: isRequested('tty'),
+  }
 }
 
 function forwardPorts(context: ServerContext, pod: JsonObject, name: string, call: SubresourceCall): SubresourceResult {
@@ -83,51 +101,30 @@ function forwardPorts(context: ServerContext, pod: JsonObject, name: string, cal
   return { protocol, session: (connection) => forwardByChannels(connection, name, ports, connect) }
 }
 
-interface Execution {
+interface RemoteCommand {
   readonly pod: JsonObject
   readonly container: string
-  readonly command: readonly string[]
-  readonly query: URLSearchParams
+  readonly call: SubresourceCall
+  readonly signal: AbortSignal
 }
 
-async function execute(context: ServerContext, connection: WebSocketConnection, execution: Execution): Promise<void> {
-  const { pod, container, command, query } = execution
-  const input = readInput(connection)
+async function execute(context: ServerContext, streams: CommandStreams, remote: RemoteCommand): Promise<void> {
+  const { pod, container, call } = remote
+  const { query } = call
   const hasInput = isTrue(query.get('stdin'))
-  const readStdin = () => (hasInput ? input : Promise.resolve(''))
+  const readStdin = () => (hasInput ? streams.input : Promise.resolve(''))
+  const command = query.getAll('command')
   const { stdout, stderr, exitCode } = await context.podCommands(pod, { container, command, readStdin })
   const isTerminal = isTrue(query.get('tty'))
-  await write(connection, CHANNELS.stdout, stdout)
-  await write(connection, isTerminal ? CHANNELS.stdout : CHANNELS.stderr, stderr)
-  await write(connection, CHANNELS.error, JSON.stringify(exitStatus(exitCode)))
+  await streams.write('stdout', stdout)
+  await streams.write(isTerminal ? 'stdout' : 'stderr', stderr)
+  await streams.write('error', JSON.stringify(exitStatus(exitCode)))
 }
 
-/** Reads until the client closes its standard input (`v5`), or the connection. Also answers pings meanwhile. */
-async function readInput(connection: WebSocketConnection): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  const { promise, resolve } = Promise.withResolvers<string>()
-  const finish = () => resolve(Buffer.concat(chunks).toString())
-  const read = async () => {
-    for await (const message of connection.messages()) {
-      if (message[0] === CHANNELS.close && message[1] === CHANNELS.stdin) finish()
-      if (message[0] !== CHANNELS.stdin) continue
-      size += message.length - 1
-      if (size <= MAX_STDIN_BYTES) chunks.push(message.subarray(1))
-    }
-  }
-  // A lost connection ends the input like a closed one.
-  read().then(finish, finish)
-  return promise
-}
-
-async function follow(
-  context: ServerContext,
-  connection: WebSocketConnection,
-  { pod, container, signal }: { pod: JsonObject; container: string; signal: AbortSignal },
-): Promise<void> {
+async function follow(context: ServerContext, streams: CommandStreams, remote: RemoteCommand): Promise<void> {
+  const { pod, container, signal } = remote
   const abort = new AbortController()
-  void readInput(connection).then(() => abort.abort())
+  void streams.input.then(() => abort.abort())
   const lines = context.podLogs(pod, {
     container,
     follow: true,
@@ -138,12 +135,8 @@ async function follow(
     sinceTime: undefined,
     signal: AbortSignal.any([signal, abort.signal]),
   })
-  for await (const line of lines) await write(connection, CHANNELS.stdout, line)
-  await write(connection, CHANNELS.error, JSON.stringify(exitStatus(0)))
-}
-
-async function write(connection: WebSocketConnection, channel: number, text: string): Promise<void> {
-  if (text !== '') await connection.send(Buffer.concat([Buffer.from([channel]), Buffer.from(text)]))
+  for await (const line of lines) await streams.write('stdout', line)
+  await streams.write('error', JSON.stringify(exitStatus(0)))
 }
 
 function exitStatus(exitCode: number): JsonObject {

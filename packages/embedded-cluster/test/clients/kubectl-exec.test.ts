@@ -1,6 +1,6 @@
 /** kubectl's streams into simulated containers. A real cluster's nodes are simulated too, and serve no exec. */
 import { findClientBinary } from '@reeve/client-binaries'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ClientSession } from './support/client-session.ts'
 
 const kubectl = await findClientBinary('kubectl')
@@ -30,7 +30,11 @@ const manifest = [
   .map((object) => JSON.stringify(object))
   .join('\n---\n')
 
-describe.skipIf(kubectl === undefined)('kubectl', () => {
+describe.skipIf(kubectl === undefined).each([
+  { way: 'a WebSocket', isWebSocket: 'true' },
+  { way: 'SPDY', isWebSocket: 'false' },
+])('kubectl by $way', ({ isWebSocket }) => {
+  const env = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: isWebSocket, KUBECTL_PORT_FORWARD_WEBSOCKETS: isWebSocket }
   let session: ClientSession
 
   beforeAll(async () => {
@@ -40,8 +44,8 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
   })
   afterAll(() => session?.close())
 
-  const k = (args: readonly string[], input?: string) => session.run(kubectl ?? '', args, input)
-  const attempt = (args: readonly string[], input?: string) => session.attempt(kubectl ?? '', args, input)
+  const k = (args: readonly string[], input?: string) => session.run(kubectl ?? '', args, input, env)
+  const attempt = (args: readonly string[], input?: string) => session.attempt(kubectl ?? '', args, input, env)
 
   test('runs programs that show what the pod would see', async () => {
     expect(await k(['exec', 'web', '--', 'echo', 'two  spaces', '&=?'])).toBe('two  spaces &=?\n')
@@ -62,6 +66,20 @@ describe.skipIf(kubectl === undefined)('kubectl', () => {
       code: 127,
       stderr: expect.stringContaining('simulated containers only have'),
     })
+  })
+
+  test('attaches to a container, whose log it follows', async () => {
+    await using attached = session.follow(kubectl ?? '', ['attach', 'web'], env)
+    // Only what is logged after the connection arrives, and nothing tells when that is.
+    const lines = ['main: started']
+    await vi.waitFor(
+      async () => {
+        lines.push(`line ${lines.length}`)
+        await k(['annotate', 'pod/web', '--overwrite', `simulator.reeve.dev/logs=${lines.join('\n')}`])
+        expect(attached.output, attached.errors).toContain('line ')
+      },
+      { timeout: 50_000 },
+    )
   })
 
   test('explains how to have a simulated pod serve a port', async () => {

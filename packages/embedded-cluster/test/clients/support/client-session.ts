@@ -54,18 +54,34 @@ export class ClientSession implements AsyncDisposable {
   }
 
   /** The result, whether it succeeded or not. */
-  attempt(binary: string, args: readonly string[], input = ''): Promise<Outcome> {
+  attempt(
+    binary: string,
+    args: readonly string[],
+    input = '',
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<Outcome> {
+    const options = this.#processOptions()
     return new Promise((resolve) => {
-      const child = execFile(binary, [...args], this.#processOptions(), (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr })
-      })
+      const child = execFile(
+        binary,
+        [...args],
+        { ...options, env: { ...options.env, ...env } },
+        (error, stdout, stderr) => {
+          resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr })
+        },
+      )
       child.stdin?.end(input)
     })
   }
 
   /** The output of the command; throws with its error output when it fails. */
-  async run(binary: string, args: readonly string[], input = ''): Promise<string> {
-    const { code, stdout, stderr } = await this.attempt(binary, args, input)
+  async run(
+    binary: string,
+    args: readonly string[],
+    input = '',
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<string> {
+    const { code, stdout, stderr } = await this.attempt(binary, args, input, env)
     if (code !== 0) throw new Error(`${binary} ${args.join(' ')} exited with ${code}: ${stderr}${stdout}`)
     return stdout
   }
