@@ -12,6 +12,8 @@ export interface OperatorChart {
   readonly namespace: string
   /** The ServiceAccount to act as. @default the name of the release */
   readonly account?: string
+  /** Values of the chart. @default its own */
+  readonly values?: object
 }
 
 /**
@@ -27,9 +29,9 @@ export async function applyChart(
   isWanted: (object: UnknownObject) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  const { operator, release, namespace } = chart
+  const { operator, release, namespace, values = {} } = chart
   const folder = fileURLToPath(new URL(`../../../operators/${operator}/chart`, import.meta.url))
-  const { objects } = await renderChart(folder, { helm, release, namespace })
+  const { objects } = await renderChart(folder, { helm, release, namespace, values })
   const options = { fieldManager: FIELD_MANAGER, force: true, signal }
   for (const object of objects.filter(isWanted)) {
     await client.apply(await client.resourceFor(object, { signal }), object, options)

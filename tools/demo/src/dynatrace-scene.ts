@@ -57,7 +57,9 @@ async function openDynatraceScene(stage: SceneStage, signal: AbortSignal): Promi
   await using started = new AsyncDisposableStack()
   const simulator = started.use(await startTenantSimulator({ tenants: [{ id: TENANT }] }))
   await prepare(client, simulator, signal)
-  const chart = { operator: 'dynatrace', release: 'dynatrace-operator', namespace: NAMESPACE }
+  // The demo has a console, which shows injected pods.
+  const values = { console: { enabled: true, readPods: true } }
+  const chart = { operator: 'dynatrace', release: 'dynatrace-operator', namespace: NAMESPACE, values }
   const image = `registry.example.com/dynatrace-operator:v${VERSION}`
   const account = await connectAsOperator(stage, chart, signal)
   // Agents on nodes and injected pods have volumes of the driver: without it they would not start.

@@ -33,11 +33,9 @@ describe.skipIf(chromiumPath === undefined)('the report of an exploration', () =
       '--report-file',
       file,
     ]
-    const explored = await run(
-      process.execPath,
-      ['packages/simulation/src/cli.ts', '--module', module, ...options, 'explore'],
-      { cwd: root },
-    ).then(
+    const explored = await run(process.execPath, ['packages/simulation/src/cli.ts', '--module', module, ...options], {
+      cwd: root,
+    }).then(
       () => 0,
       (error: { code: number }) => error.code,
     )

@@ -85,7 +85,7 @@ it('shows tokens, versions, and pods by namespace with the reason where they are
 it('says so where the operator may not list pods', async () => {
   const sections = await sectionsOf(sourceWith(undefined))
   expect(sections['Injected pods']).toMatchObject([
-    ['shop', 'dynakube', { detail: 'the operator may not list pods here' }, ''],
+    ['shop', 'dynakube', { detail: expect.stringContaining('set console.readPods of its chart') }, ''],
   ])
 })
 

@@ -91,6 +91,8 @@ function callsSection(calls: TenantCalls): ViewSection {
   }
 }
 
+const NO_PODS = 'the operator may not list pods here: set console.readPods of its chart'
+
 async function injected({ cache, client, signal }: ViewSource): Promise<ViewSection> {
   const namespaces = cache
     .list(Namespaces)
@@ -101,7 +103,7 @@ async function injected({ cache, client, signal }: ViewSource): Promise<ViewSect
     const dynakube = metadata.labels?.[INSTANCE_LABEL] ?? ''
     const pods = await listPods(client, { namespace: metadata.name, signal })
     if (pods === undefined) {
-      rows.push([metadata.name, dynakube, { text: 'unknown', detail: 'the operator may not list pods here' }, ''])
+      rows.push([metadata.name, dynakube, { text: 'unknown', detail: NO_PODS }, ''])
       continue
     }
     rows.push([metadata.name, dynakube, ...injectionOf(pods)])

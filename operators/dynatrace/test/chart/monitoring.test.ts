@@ -104,6 +104,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
     const objects = await renderWithoutCrds([
       ...POLICIES,
       'console.enabled=true',
+      'console.readPods=true',
       'console.hostNames={console.example.com}',
       'networkPolicy.consoleFrom[0].podSelector.matchLabels.team=web',
     ])
@@ -131,6 +132,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped where there is no he
     expect(find(objects, 'ClusterRole', 'dynatrace-operator-console')?.rules).toMatchObject([
       { resources: ['tokenreviews'], verbs: ['create'] },
       { resources: ['subjectaccessreviews'], verbs: ['create'] },
+      { resources: ['pods'], verbs: ['list'] },
     ])
     expect(find(objects, 'ClusterRole', 'dynatrace-operator-console-reader')?.rules).toEqual([
       { nonResourceURLs: ['/console'], verbs: ['get'] },
