@@ -37,7 +37,12 @@ export const FOREIGN_CONDITION = 'SomebodyElse'
 export const FOREIGN_FINALIZER = 'exploration.reeve.dev/another-client'
 
 /** Annotations about the history of an object: revisions it went through, and a stamp over its owner's uid. */
-const HISTORY = new Set(['deployment.kubernetes.io/revision', 'reeve.dev/created-from', FOREIGN])
+const HISTORY = new Set([
+  'deployment.kubernetes.io/revision',
+  'deprecated.daemonset.template.generation',
+  'reeve.dev/created-from',
+  FOREIGN,
+])
 
 /** What is known of uids. */
 export interface KnownObjects {
@@ -181,12 +186,20 @@ function cleanText(text: string, { ledger, scale, createdMs }: CleanContext, fie
   return text.length < 10 ? text : describeTimes(text, scale, createdMs, field)
 }
 
-/** Removes the condition that the exploration added. An empty list of conditions equals none. */
+/**
+ * Removes the condition that the exploration added. An empty list of conditions equals none, and so does another order of
+ * them: a condition is found by its type.
+ */
 function withOwnConditions(object: PlainObject): PlainObject {
   const { status, ...rest } = object
   if (!isRecord(status) || !Array.isArray(status.conditions)) return object
   const { conditions, ...others } = status
   const own = conditions.filter((item: unknown) => !isRecord(item) || item.type !== FOREIGN_CONDITION)
-  if (own.length > 0) return { ...rest, status: { ...others, conditions: own } }
+  const sorted = own.toSorted((one: unknown, other: unknown) => (typeOf(one) < typeOf(other) ? -1 : 1))
+  if (sorted.length > 0) return { ...rest, status: { ...others, conditions: sorted } }
   return Object.keys(others).length > 0 ? { ...rest, status: others } : rest
+}
+
+function typeOf(condition: unknown): string {
+  return isRecord(condition) ? String(condition.type) : ''
 }
