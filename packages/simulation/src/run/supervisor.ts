@@ -22,6 +22,8 @@ export class Supervisor {
   readonly #operator: OperatorUnderTest
   readonly #options: SupervisorOptions
   #failures = 0
+  /** One that cannot start fails again and again for the same reason: that is said once. */
+  readonly #errors = new Set<string>()
 
   constructor(world: World, operator: OperatorUnderTest, options: SupervisorOptions) {
     this.#world = world
@@ -63,8 +65,11 @@ export class Supervisor {
   #onEnd(instance: RunningInstance): void {
     const { end, number } = instance
     if (end?.type === 'failed') {
-      if (!this.#options.mayFail || instance.isStopping)
-        this.#problem(`instance ${number} ended with an error: ${end.error.message}`)
+      const { message } = end.error
+      if ((!this.#options.mayFail || instance.isStopping) && !this.#errors.has(message)) {
+        this.#errors.add(message)
+        this.#problem(`instance ${number} ended with an error: ${message}`)
+      }
       if (++this.#failures > EXPLORATION_DEFAULTS.maxRestarts) {
         this.#problem(`the operator failed ${this.#failures} times`)
         return
