@@ -6,8 +6,11 @@ import type { Exploration } from '../operator-under-test.ts'
 import { concurrentRunner, type Unconfirmed } from './concurrent-runner.ts'
 import { processExploration } from './process-exploration.ts'
 import { readScenario } from './scenario-file.ts'
-import { neededSteps } from './shrink.ts'
+import { Shrinker } from './shrink.ts'
 import { WebhookTrust } from './webhook-trust.ts'
+
+/** Of the time for everything, what may be spent on shorter scenarios afterwards. */
+const SHRINKING_SHARE = 0.2
 
 /** Options of {@link exploreProcess}. */
 export interface ExploreProcessOptions extends Omit<ExploreOptions, 'seed'> {
@@ -61,10 +64,12 @@ export async function exploreProcess(options: ExploreProcessOptions): Promise<Pr
       onUnconfirmed: (found) => unconfirmed.push(found),
     })
     const report = await exploreWith(runner, { operator: operator.name, scenario: scenario.name, seed: 1 }, options)
-    const isOver = () => signal?.aborted === true || !shrinks
-    const divergences: ProcessDivergence[] = []
-    for (const divergence of report.divergences)
-      divergences.push({ ...divergence, steps: await neededSteps(exploration, divergence, isOver) })
+    const endsMs = performance.now() + (options.maxSeconds ?? Number.POSITIVE_INFINITY) * 1_000 * SHRINKING_SHARE
+    const isOver = () => signal?.aborted === true || !shrinks || performance.now() > endsMs
+    const shrinker = new Shrinker(exploration, isOver)
+    const divergences: ProcessDivergence[] = await Promise.all(
+      report.divergences.map(async (divergence) => ({ ...divergence, steps: await shrinker.neededSteps(divergence) })),
+    )
     return { ...report, divergences, unconfirmed }
   } finally {
     await trust?.[Symbol.asyncDispose]()
