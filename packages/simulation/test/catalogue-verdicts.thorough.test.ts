@@ -23,6 +23,7 @@ const broken: readonly [OperatorUnderTest, PatternName, ProblemKind][] = [
   [hand.keepsItsFinalizer, 'undisturbed', 'goal-not-reached'],
   [hand.reportsOldGenerations, 'undisturbed', 'goal-not-reached'],
   [hand.completesTheSpec, 'undisturbed', 'foreign-object'],
+  [runtime.sharesItsIdentity, 'undisturbed', 'late-write'],
   [runtime.looksTooOften, 'undisturbed', 'activity-at-rest'],
   [hand.renewsByWallTime, 'undisturbed', 'repeated-write'],
   [hand.remembersNames(), 'undisturbed', 'goal-not-reached'],

@@ -1,10 +1,11 @@
 /** The undisturbed run is a suspect, too: every other run is compared with it. */
 import { differences } from '../compare/difference.ts'
 import { withoutTimes } from '../compare/snapshot.ts'
-import { problem } from '../judge/problem.ts'
+import { type Problem, problem } from '../judge/problem.ts'
 import { repeatedWrites } from '../run/baseline.ts'
 import type { ScenarioRun } from '../run/run-options.ts'
 import { runScenario } from '../run/scenario-run.ts'
+import { describeRequest, isBookkeeping, objectId } from '../world/request-facts.ts'
 import { type Mode, outcomeOf, type Pattern, type PatternContext, type Point, type PointOutcome } from './pattern.ts'
 
 /**
@@ -23,7 +24,11 @@ export const undisturbed: Pattern = {
       (mode): Point => ({
         label: `the scenario without a fault, ${mode}`,
         shape: { coarse: 'without a fault', fine: mode },
-        run: async () => outcomeOf(await context.undisturbed(mode)),
+        run: async () => {
+          const run = await context.undisturbed(mode)
+          const outcome = outcomeOf(run)
+          return mode === 'pair' ? { ...outcome, problems: [...outcome.problems, ...bothWrite(run)] } : outcome
+        },
       }),
     )
     const toTheEnd: Point = {
@@ -41,6 +46,21 @@ export const undisturbed: Pattern = {
     }
     return [...runs, toTheEnd, otherSeed]
   },
+}
+
+/** Nothing happens to the first instance: the second never becomes responsible for what the first one wrote. */
+function bothWrite({ world }: ScenarioRun): readonly Problem[] {
+  const writers = new Map<string, number>()
+  for (const write of world.log.requests) {
+    if (!write.isWrite || isBookkeeping(write.resource)) continue
+    const id = objectId(write)
+    const first = writers.get(id) ?? write.instance
+    writers.set(id, first)
+    if (first === write.instance) continue
+    const message = `two instances that compete for a lease write at the same time: ${describeRequest(write)}`
+    return [problem('late-write', message)]
+  }
+  return []
 }
 
 /** Long enough for what an operator does by the clock. */

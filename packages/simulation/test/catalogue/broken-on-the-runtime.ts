@@ -1,9 +1,10 @@
 /** Broken operators that use the runtime. */
 import { ConfigMaps, isAlreadyExists } from '@reeve/kube'
 import { controllerReference } from '@reeve/runtime/owner-references'
+import type { OperatorUnderTest } from '../../src/index.ts'
 import { report } from './good-hand.ts'
 import { dataOf, Notes } from './notes.ts'
-import { LABELS, withReconcile } from './on-the-runtime.ts'
+import { LABELS, rendered, withReconcile } from './on-the-runtime.ts'
 
 /** Every reconcile fails. */
 export const alwaysFails = withReconcile('always-fails', () => async () => {
@@ -34,6 +35,14 @@ export const writesWithoutTheLease = withReconcile(
       await report({ client: unfenced, place }, note)
     },
 )
+
+/** All its instances have one identity: each takes the lease of another one for its own. */
+export const sharesItsIdentity: OperatorUnderTest = {
+  ...rendered,
+  name: 'shares-its-identity',
+  start: ({ leaderElection, ...place }, client) =>
+    rendered.start({ ...place, leaderElection: leaderElection && { ...leaderElection, identity: 'notes' } }, client),
+}
 
 /** Takes every failure for final: what has failed once is never tried again. */
 export const givesUp = withReconcile(
