@@ -76,6 +76,12 @@ describe('the process of an operator', () => {
     })
   })
 
+  it('is another candidate than a second process on the same host', async () => {
+    await using one = await open(['--leader-elect'])
+    await using two = await open(['--leader-elect'])
+    expect(one.frame.leaderElection?.identity).not.toBe(two.frame.leaderElection?.identity)
+  })
+
   it('divides the resources among replicas with --shards, instead of electing a leader', async () => {
     const cli = addShardOption(addRunOptions(new Command(), 'greeter'))
       .exitOverride()

@@ -46,7 +46,7 @@ export async function openOperatorProcess(
   const { env } = context
   const { kubeconfig, healthPort, metricsPort = healthPort, protectMetrics } = options
   const namespace = options.leaseNamespace ?? env.POD_NAMESPACE ?? 'default'
-  const identity = env.POD_NAME ?? hostname()
+  const instance = env.POD_NAME ?? hostname()
   const logger = await context.logger()
   const opened = await openOperatorConsole(options, context, logger)
   const metrics = await createMetricsRegistry({ processMetrics: true })
@@ -71,25 +71,30 @@ export async function openOperatorProcess(
       client,
       logger,
       metrics,
-      instance: identity,
+      instance,
       healthAddress: address,
       metricsAddress: { port: metricsPort, ...(protectMetrics && { isProtected: true }) },
       observer: opened?.observer,
-      ...competition({ namespace, name: operator }, identity, options),
+      ...competition({ namespace, name: operator }, instance, env, options),
     },
     webhook: (...kinds) => (options.webhook ? webhookOptions(options, namespace, kinds) : undefined),
     [Symbol.asyncDispose]: () => client.close(),
   }
 }
 
-/** How replicas share the work. A replica that holds shards has a new identity after each start. */
+/**
+ * How replicas share the work. A replica that holds shards has a new identity after each start, and so has a process outside
+ * a pod: two on one host would take each other for themselves.
+ */
 function competition(
   lease: { readonly namespace: string; readonly name: string },
-  identity: string,
+  instance: string,
+  { POD_NAME }: CommandContext['env'],
   { leaderElect, shards }: Pick<RunOptions, 'leaderElect'> & ShardOptions,
 ): Pick<OperatorFrameOptions, 'leaderElection' | 'sharding'> {
-  if (shards !== undefined) return { sharding: { lease, shards, identity: `${identity}_${randomUUID()}` } }
-  return leaderElect ? { leaderElection: { lease, identity } } : {}
+  const drawn = `${instance}_${randomUUID()}`
+  if (shards !== undefined) return { sharding: { lease, shards, identity: drawn } }
+  return leaderElect ? { leaderElection: { lease, identity: POD_NAME ?? drawn } } : {}
 }
 
 function webhookOptions(

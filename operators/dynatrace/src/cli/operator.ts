@@ -105,7 +105,8 @@ export async function runOperator(
       instance: podName ?? hostname(),
       leaderElection: {
         lease: { namespace, name: LEASE_NAME },
-        identity: podName ?? hostname(),
+        // Without a pod, one that is drawn: two processes on one host would take each other for themselves.
+        ...(podName !== undefined && { identity: podName }),
         ...settings.election,
       },
       healthAddress,
