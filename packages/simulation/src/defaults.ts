@@ -23,6 +23,8 @@ export const EXPLORATION_DEFAULTS = Object.freeze({
   maxRestarts: 10,
   /** How long a stop may take: below the 30 s after which a kubelet kills. */
   stopMs: 30 * SECOND_MS,
+  /** When a silent connection of a process breaks: it is given no time to notice by itself, which may take minutes. */
+  brokenAfterMs: 20 * SECOND_MS,
   /** How long a request takes to reach the server. */
   latencyMs: 1,
   /** An operator that sends more requests than this within a minute loops without ever waiting. */

@@ -1,5 +1,6 @@
 /** A connection dies silently. */
 import { INFORMER_TIMING } from '@reeve/runtime/cache'
+import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 import type { RunControl } from '../run/run-options.ts'
 import { DELIVER, PASS, type SeamEvent } from '../world/disturbance.ts'
 import type { RunningInstance } from '../world/instance.ts'
@@ -9,12 +10,10 @@ import { type Fault, type Pattern, pointOf } from './pattern.ts'
 import { eventShape } from './shapes.ts'
 
 const { silenceMs, backoffBaseMs, backoffJitter } = INFORMER_TIMING
+const { brokenAfterMs } = EXPLORATION_DEFAULTS
 
 /** A dead stream is closed after the tolerated silence, and reopened after the first back-off. */
 const DEADLINE_MS = silenceMs + backoffBaseMs * (1 + backoffJitter) + 1
-
-/** How long a stream is silent before it breaks. */
-const BROKEN_AFTER_MS = 20_000
 
 /** The metric in which the runtime counts what ended badly. */
 const FAILURES = 'informer_failures_total'
@@ -46,8 +45,8 @@ function brokenAfterSilence(event: SeamEvent): Fault {
     disturb: ({ fault }) => ({
       onEvent: ({ index }) => {
         if (index !== event.index) return DELIVER
-        fault(label, BROKEN_AFTER_MS)
-        return { type: 'silence', lastsMs: BROKEN_AFTER_MS }
+        fault(label, brokenAfterMs)
+        return { type: 'silence', lastsMs: brokenAfterMs }
       },
     }),
   }

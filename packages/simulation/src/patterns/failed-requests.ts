@@ -1,4 +1,5 @@
 /** Each request fails once, in each of the ways in which requests fail; and so does each call outside. */
+import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 import type { RunControl } from '../run/run-options.ts'
 import {
   DELIVER,
@@ -43,7 +44,7 @@ export const failedRequest: Pattern = {
     const faults = [
       ...world.log.requests.flatMap((failing) => [
         ...FAILURES.map((failure) => rejected(failing, failure)),
-        lostResponse(failing),
+        lostResponse(failing, context.operator.realTime && EXPLORATION_DEFAULTS.brokenAfterMs),
       ]),
       ...world.log.calls.flatMap((failing) => [failedCall(failing, 'fail'), failedCall(failing, 'fail-afterwards')]),
     ]
@@ -83,7 +84,8 @@ function failAt(failing: SeamRequest, { name, fate }: Failure, { world, fault, p
   }
 }
 
-function lostResponse(failing: SeamRequest): Fault {
+/** @param brokenAfterMs when the connection breaks: other clients than ours may wait for minutes, or for ever */
+function lostResponse(failing: SeamRequest, brokenAfterMs: number | undefined): Fault {
   return {
     label: `request ${failing.index} (${describeRequest(failing)}) is processed and its response never arrives`,
     shape: requestShape(failing, 'response lost'),
@@ -92,7 +94,7 @@ function lostResponse(failing: SeamRequest): Fault {
       onResponse: (request) => {
         if (request.index !== failing.index) return DELIVER
         fault(`the response to ${describeRequest(request)} is lost`, AFTERMATH_MS)
-        return { type: 'lose' }
+        return { type: 'lose', ...(brokenAfterMs !== undefined && { lastsMs: brokenAfterMs }) }
       },
     }),
   }

@@ -65,8 +65,8 @@ export type ResponseFate =
   | { readonly type: 'deliver' }
   /** The connection breaks before the response arrives. */
   | { readonly type: 'reset' }
-  /** The response never arrives; the client's own deadline has to notice. */
-  | { readonly type: 'lose' }
+  /** The response never arrives; the client's own deadline has to notice, unless the connection breaks after `lastsMs`. */
+  | { readonly type: 'lose'; readonly lastsMs?: number }
 
 /** What becomes of a watch event, and of the stream after it. */
 export type EventFate =

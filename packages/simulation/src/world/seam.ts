@@ -116,7 +116,8 @@ export class Seam implements Transport {
     const body = isStream ? this.#events(response.body, passing, signal) : whole(content)
     const end = disturbance.onResponse?.(passing, response.status) ?? DELIVER
     if (end.type === 'reset') throw connectionReset()
-    if (end.type === 'lose') return this.#never(request.signal)
+    if (end.type === 'lose')
+      return end.lastsMs === undefined ? this.#never(request.signal) : this.#silence(end.lastsMs, signal)
     return { ...response, body }
   }
 
