@@ -146,7 +146,7 @@ function columnsAt(nowMs: number, isNarrow: boolean): readonly Column<ResourceRo
           <>
             <OutcomeBadge outcome={lastReconcile.outcome} />{' '}
             <span class="muted">{age(lastReconcile.endedMs, nowMs)}</span>
-            {failures > 1 && <span class="badge bad">×{failures}</span>}
+            {failures > 1 && <span class="badge bad apart">×{failures}</span>}
           </>
         ),
     },
