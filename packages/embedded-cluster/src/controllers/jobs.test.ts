@@ -187,6 +187,151 @@ describe('a Job whose pods fail', () => {
   })
 })
 
+/** Fails the running pods whose index is concerned; the others run on. */
+async function fail(isConcerned: (index: number) => boolean, exitCode = 1): Promise<void> {
+  for (const pod of pods()) {
+    const index = Number(pod.metadata.annotations?.['batch.kubernetes.io/job-completion-index'] ?? 0)
+    if (pod.status?.phase !== 'Running' || !isConcerned(index)) continue
+    const containerStatuses = (pod.status.containerStatuses ?? []).map((status) => ({
+      ...status,
+      state: { terminated: { exitCode, reason: 'Error', startedAt: null, finishedAt: null } },
+    }))
+    await cluster.pods.updateStatus(pod, { ...pod.status, phase: 'Failed', containerStatuses } as never)
+  }
+  await cluster.settle()
+}
+
+describe('a Job with a limit for each index', () => {
+  const isOdd = (index: number) => index % 2 === 1
+
+  it('runs all indexes although some fail, and then fails with a list of them', async () => {
+    const annotations = { 'simulator.reeve.dev/run-for': '60s' }
+    await create({ completions: 4, parallelism: 4, completionMode: 'Indexed', backoffLimitPerIndex: 1, annotations })
+    await cluster.advance(5_000)
+    await fail(isOdd)
+    await cluster.advance(15_000)
+    const failures = pods().map(({ metadata }) => metadata.annotations?.['batch.kubernetes.io/job-index-failure-count'])
+    expect(failures.sort()).toEqual(['0', '0', '0', '0', '1', '1'])
+    await fail(isOdd)
+    await cluster.advance(120_000)
+    expect(job().status).toMatchObject({ succeeded: 2, failed: 4, completedIndexes: '0,2', failedIndexes: '1,3' })
+    expect(condition('Failed')).toMatchObject({ status: 'True', reason: 'FailedIndexes' })
+    expect(pods().flatMap(({ metadata }) => metadata.finalizers ?? [])).toEqual([])
+    expect(cluster.clock.pendingTimers).toBe(0)
+  })
+
+  it('counts failures of pods that are deleted before they are replaced', async () => {
+    await create({ completions: 1, parallelism: 1, completionMode: 'Indexed', backoffLimitPerIndex: 0 })
+    await cluster.advance(5_000)
+    for (const pod of pods()) await cluster.pods.delete(pod)
+    await cluster.advance(60_000)
+    expect(job().status).toMatchObject({ failed: 1, failedIndexes: '0' })
+    expect(condition('Failed')?.reason).toBe('FailedIndexes')
+  })
+
+  it('stops when more indexes have failed than allowed', async () => {
+    const spec = { completions: 4, parallelism: 1, completionMode: 'Indexed', annotations: failing }
+    await create({ ...spec, backoffLimitPerIndex: 0, maxFailedIndexes: 0 })
+    await cluster.advance(60_000)
+    expect(job().status).toMatchObject({ failed: 1, failedIndexes: '0' })
+    expect(condition('Failed')?.reason).toBe('MaxFailedIndexesExceeded')
+    expect(pods()).toHaveLength(1)
+  })
+
+  it('counts correctly when the simulator restarts repeatedly', async () => {
+    await create({
+      completions: 2,
+      parallelism: 2,
+      completionMode: 'Indexed',
+      backoffLimitPerIndex: 2,
+      annotations: failing,
+    })
+    for (let second = 0; second < 120; second++) {
+      await cluster.advance(1_000)
+      await cluster.restart()
+    }
+    expect(job().status).toMatchObject({ failed: 6, failedIndexes: '0-1' })
+  })
+})
+
+describe('the failure policy of a Job', () => {
+  const onExitCode = (action: 'FailJob' | 'FailIndex' | 'Ignore' | 'Count', values: number[], operator = 'In') => ({
+    action,
+    onExitCodes: { operator: operator as 'In' | 'NotIn', values },
+  })
+
+  it('fails the Job at an exit code that no repetition mends', async () => {
+    await create({ podFailurePolicy: { rules: [onExitCode('Count', [1]), onExitCode('FailJob', [1, 42])] } })
+    await cluster.advance(5_000)
+    await fail(() => true, 42)
+    await cluster.advance(10_000)
+    expect(condition('Failed')).toMatchObject({
+      reason: 'PodFailurePolicy',
+      message: expect.stringContaining('exit code 42 of container'),
+    })
+    expect(job().status).toMatchObject({ failed: 1 })
+  })
+
+  it('ignores failures, which neither count nor delay the next pod', async () => {
+    await create({ backoffLimit: 0, podFailurePolicy: { rules: [onExitCode('Ignore', [1], 'NotIn')] } })
+    await cluster.advance(5_000)
+    await fail(() => true, 42)
+    await cluster.advance(30_000)
+    expect(pods()).toHaveLength(2)
+    expect(job().status).toMatchObject({ succeeded: 1 })
+    expect(job().status?.failed).toBeUndefined()
+    expect(pods().flatMap(({ metadata }) => metadata.finalizers ?? [])).toEqual([])
+  })
+
+  it('ignores evicted pods by their condition', async () => {
+    const rules = [{ action: 'Ignore' as const, onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }]
+    await create({ backoffLimit: 0, podFailurePolicy: { rules } })
+    await cluster.advance(5_000)
+    const [pod] = pods()
+    if (pod === undefined) throw new Error('no pod')
+    const conditions = [...(pod.status?.conditions ?? []), { type: 'DisruptionTarget', status: 'True' as const }]
+    await cluster.pods.updateStatus(pod, { ...pod.status, conditions, phase: 'Failed' })
+    await cluster.advance(30_000)
+    expect(condition('Complete')?.status).toBe('True')
+  })
+
+  it('fails an index at once, and replaces a deleted pod when it has terminated', async () => {
+    await create({
+      completions: 2,
+      parallelism: 2,
+      completionMode: 'Indexed',
+      backoffLimitPerIndex: 3,
+      podFailurePolicy: { rules: [onExitCode('FailIndex', [1])] },
+    })
+    await cluster.advance(5_000)
+    await fail((index) => index === 1)
+    for (const pod of pods().filter(({ status }) => status?.phase === 'Running')) await cluster.pods.delete(pod)
+    await cluster.advance(60_000)
+    expect(job().status).toMatchObject({ failedIndexes: '1', completedIndexes: '0' })
+    expect(condition('Failed')?.reason).toBe('FailedIndexes')
+  })
+})
+
+describe('the success policy of a Job', () => {
+  const isNot = (wanted: number) => (index: number) => index !== wanted
+
+  it.each([
+    ['the listed indexes have succeeded', { succeededIndexes: '0' }],
+    ['enough indexes have succeeded', { succeededCount: 1 }],
+    ['enough of the listed indexes have succeeded', { succeededIndexes: '0-1', succeededCount: 1 }],
+  ])('completes it when %s', async (_, rule) => {
+    const spec = { completions: 2, parallelism: 2, completionMode: 'Indexed', backoffLimit: 10 }
+    await create({ ...spec, successPolicy: { rules: [{ succeededIndexes: '1' }, rule] } })
+    await cluster.advance(5_000)
+    await fail(isNot(0))
+    await cluster.advance(60_000)
+    expect(condition('Complete')).toMatchObject({ status: 'True', reason: 'SuccessPolicy' })
+    expect(condition('SuccessCriteriaMet')?.reason).toBe('SuccessPolicy')
+    expect(job().status).toMatchObject({ completedIndexes: '0', succeeded: 1 })
+    expect(job().status?.active).toBeUndefined()
+  })
+})
+
 describe('a Job that runs too long', () => {
   it('is stopped at its deadline', async () => {
     await create({ activeDeadlineSeconds: 30, annotations: { 'simulator.reeve.dev/run-for': 'forever' } })

@@ -6,9 +6,10 @@ import type { Lookup } from './cluster-view.ts'
 import { findCondition, isTrue, positive, withCondition } from './conditions.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller } from './controller.ts'
-import { type Account, accountStatus, hasSucceeded, updateAccount } from './jobs/accounting.ts'
+import { type Account, accountStatus, updateAccount } from './jobs/accounting.ts'
 import { isTracked, jobPod, TRACKING_FINALIZER } from './jobs/job-pods.ts'
-import { activePods, planFor, type Verdict, verdictOn } from './jobs/verdict.ts'
+import { hasSucceeded } from './jobs/pod-failures.ts'
+import { activePods, awaitReplacement, planFor, type Verdict, verdictOn } from './jobs/verdict.ts'
 import { type Condition, controllerOf, isTerminating, keyOf, namespaceOf, splitKey } from './kinds/meta.ts'
 import { isReady, type Pod } from './kinds/pods.ts'
 import type { Job, JobStatus } from './kinds/workloads.ts'
@@ -82,17 +83,20 @@ class JobReconciler {
     const status = this.#status(job, account, pods, verdict)
     await this.#jobs.updateStatus(job, status)
     // The counts are stored: the counted pods may be released.
-    const uncounted = new Set([...account.uncounted.succeeded, ...account.uncounted.failed])
-    await this.#releasePods(
-      pods.filter((pod) => uncounted.has(pod.metadata.uid) || (isSuspended && isTerminating(pod))),
-    )
+    const done = new Set([...account.uncounted.succeeded, ...account.uncounted.failed, ...account.ignored])
+    if (verdict === undefined) for (const uid of awaitReplacement(job, account, pods)) done.delete(uid)
+    await this.#releasePods(pods.filter((pod) => done.has(pod.metadata.uid) || (isSuspended && isTerminating(pod))))
     if (verdict !== undefined || isSuspended) {
       await slowStart(activePods(pods), (pod) => this.#pods.delete(pod), signal)
       return undefined
     }
     const plan = planFor(job, account, pods, nowMs)
     await slowStart(plan.remove, (pod) => this.#pods.delete(pod), signal)
-    const created = await slowStart(plan.create, (index) => this.#pods.create(jobPod(job, index)), signal)
+    const created = await slowStart(
+      plan.create,
+      ({ index, failures }) => this.#pods.create(jobPod(job, index, failures)),
+      signal,
+    )
     await this.#recordEvents(job, created.done, created.error)
     if (created.error !== undefined) throw created.error
     return earliest([plan.waitMs > 0 ? plan.waitMs : undefined, deadlineInMs(job, status, nowMs)])

@@ -5,27 +5,23 @@
  * finalizer is removed, then the uid is replaced by an increased count. After a crash between any two of these the step
  * is repeated and nothing is counted twice.
  */
-import { isTerminating } from '../kinds/meta.ts'
 import type { Pod } from '../kinds/pods.ts'
 import type { Job, JobStatus } from '../kinds/workloads.ts'
 import { completionIndex, isTracked } from './job-pods.ts'
+import { failureAction, hasFailed, hasSucceeded, indexFailures } from './pod-failures.ts'
 
 /** The counts of a Job, including pods that are being counted. */
 export interface Account {
   readonly succeeded: number
   readonly failed: number
   readonly completedIndexes: ReadonlySet<number>
+  /** Indexes that are not tried again. */
+  readonly failedIndexes: ReadonlySet<number>
+  /** Why a failed pod fails the whole Job, if one does. */
+  readonly fatalFailure: string | undefined
+  /** Terminated pods that count as nothing. */
+  readonly ignored: readonly string[]
   readonly uncounted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] }
-}
-
-/** Whether the pod failed. A pod that is being deleted counts as failed: its Job does not wait for it. */
-export function hasFailed(pod: Pod): boolean {
-  return pod.status?.phase === 'Failed' || (isTerminating(pod) && !hasSucceeded(pod))
-}
-
-/** Whether the pod succeeded. */
-export function hasSucceeded(pod: Pod): boolean {
-  return pod.status?.phase === 'Succeeded'
 }
 
 /** The account, updated with the current pods. */
@@ -43,19 +39,32 @@ export function updateAccount(job: Job, pods: readonly Pod[]): Account {
   const succeeded = settle(status.uncountedTerminatedPods?.succeeded)
   const failed = settle(status.uncountedTerminatedPods?.failed)
   const known = new Set([...succeeded.pending, ...failed.pending])
+  const failedIndexes = parseIndexes(status.failedIndexes)
+  for (const [index, { isFinal }] of indexFailures(job, [...tracked.values()])) {
+    if (isFinal && !completedIndexes.has(index)) failedIndexes.add(index)
+  }
+  const ignored: string[] = []
+  let fatalFailure: string | undefined
   for (const [uid, pod] of tracked) {
+    const isFailed = hasFailed(job, pod) && !isSuspended
+    const { action, message } = failureAction(job, pod)
+    if (isFailed && action === 'FailJob') fatalFailure ??= message
     if (known.has(uid)) continue
     if (hasSucceeded(pod)) {
       const index = completionIndex(pod)
       if (isIndexed && (index === undefined || completedIndexes.has(index))) continue
       if (index !== undefined && isIndexed) completedIndexes.add(index)
       succeeded.pending.push(uid)
-    } else if (hasFailed(pod) && !isSuspended) failed.pending.push(uid)
+    } else if (isFailed && action === 'Ignore') ignored.push(uid)
+    else if (isFailed) failed.pending.push(uid)
   }
   return {
     succeeded: (status.succeeded ?? 0) + succeeded.counted,
     failed: (status.failed ?? 0) + failed.counted,
     completedIndexes,
+    failedIndexes,
+    fatalFailure,
+    ignored,
     uncounted: { succeeded: succeeded.pending, failed: failed.pending },
   }
 }
@@ -67,13 +76,14 @@ export function totals({ succeeded, failed, uncounted }: Account): { succeeded: 
 
 /** The fields of the status that store the account. */
 export function accountStatus(job: Job, account: Account): Partial<JobStatus> {
-  const { succeeded, failed, uncounted, completedIndexes } = account
+  const { succeeded, failed, uncounted, completedIndexes, failedIndexes } = account
   return {
     ...(succeeded === 0 ? {} : { succeeded }),
     ...(failed === 0 ? {} : { failed }),
     ...(job.spec.completionMode === 'Indexed' && completedIndexes.size > 0
       ? { completedIndexes: formatIndexes(completedIndexes) }
       : {}),
+    ...(job.spec.backoffLimitPerIndex === undefined ? {} : { failedIndexes: formatIndexes(failedIndexes) }),
     uncountedTerminatedPods: {
       ...(uncounted.succeeded.length === 0 ? {} : { succeeded: uncounted.succeeded }),
       ...(uncounted.failed.length === 0 ? {} : { failed: uncounted.failed }),

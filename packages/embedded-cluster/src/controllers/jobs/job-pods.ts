@@ -8,6 +8,7 @@ import { podFromTemplate } from '../pod-creation.ts'
 export const TRACKING_FINALIZER = 'batch.kubernetes.io/job-tracking'
 
 const INDEX = 'batch.kubernetes.io/job-completion-index'
+const INDEX_FAILURES = 'batch.kubernetes.io/job-index-failure-count'
 const INDEX_VARIABLE = 'JOB_COMPLETION_INDEX'
 
 /** Whether the pod still has to be counted, or is being counted. */
@@ -21,8 +22,15 @@ export function completionIndex(pod: Pod): number | undefined {
   return text === undefined ? undefined : Number.parseInt(text, 10)
 }
 
-/** A pod of the Job, for one index if the Job is indexed. */
-export function jobPod(job: Job, index: number | undefined): Draft<Pod> {
+/** How often the index of a pod had failed when the pod was created, in a Job with a limit for each index. */
+export function failuresBefore(pod: Pod): number {
+  const count = Number(pod.metadata.annotations?.[INDEX_FAILURES] ?? 0)
+  // Anyone can write annotations.
+  return Number.isSafeInteger(count) && count >= 0 ? count : 0
+}
+
+/** A pod of the Job, for one index if the Job is indexed; `failures` is how often that has failed. */
+export function jobPod(job: Job, index: number | undefined, failures = 0): Draft<Pod> {
   const { name, uid } = job.metadata
   const labels = {
     'batch.kubernetes.io/job-name': name,
@@ -34,7 +42,10 @@ export function jobPod(job: Job, index: number | undefined): Draft<Pod> {
   if (index === undefined) return podFromTemplate(job, job.spec.template, { labels, finalizers })
   const draft = podFromTemplate(job, withIndex(job, index), {
     labels: { ...labels, [INDEX]: `${index}` },
-    annotations: { [INDEX]: `${index}` },
+    annotations: {
+      [INDEX]: `${index}`,
+      ...(job.spec.backoffLimitPerIndex === undefined ? {} : { [INDEX_FAILURES]: `${failures}` }),
+    },
     finalizers,
   })
   return { ...draft, metadata: { ...draft.metadata, generateName: `${name}-${index}-` } }

@@ -5,12 +5,22 @@ import { isFinished, type Pod, podCondition } from '../kinds/pods.ts'
 import type { Job } from '../kinds/workloads.ts'
 import { BURST } from '../pod-creation.ts'
 import { parseTimestamp } from '../time.ts'
-import { type Account, hasFailed, totals } from './accounting.ts'
+import { type Account, totals } from './accounting.ts'
 import { completionIndex } from './job-pods.ts'
+import { hasFailed, type IndexFailures, indexFailures, waitsForTermination } from './pod-failures.ts'
+import { satisfiedRule } from './success-policy.ts'
 
 const FIRST_BACK_OFF_MS = 10_000
 const LONGEST_BACK_OFF_MS = 600_000
-const REASONS = ['CompletionsReached', 'BackoffLimitExceeded', 'DeadlineExceeded'] as const
+const REASONS = [
+  'CompletionsReached',
+  'SuccessPolicy',
+  'PodFailurePolicy',
+  'BackoffLimitExceeded',
+  'DeadlineExceeded',
+  'MaxFailedIndexesExceeded',
+  'FailedIndexes',
+] as const
 
 /** The result of a Job. */
 export interface Verdict {
@@ -23,6 +33,13 @@ export interface Verdict {
 export function verdictOn(job: Job, account: Account, pods: readonly Pod[], nowMs: number): Verdict | undefined {
   const reached = earlierVerdict(job)
   if (reached !== undefined) return reached
+  if (account.fatalFailure !== undefined) {
+    return { hasSucceeded: false, reason: 'PodFailurePolicy', message: account.fatalFailure }
+  }
+  const rule = satisfiedRule(job, account.completedIndexes)
+  if (rule !== undefined) {
+    return { hasSucceeded: true, reason: 'SuccessPolicy', message: `rule ${rule} of successPolicy is satisfied` }
+  }
   if (isComplete(job, account, pods)) {
     return { hasSucceeded: true, reason: 'CompletionsReached', message: 'all completions succeeded' }
   }
@@ -34,10 +51,26 @@ export function verdictOn(job: Job, account: Account, pods: readonly Pod[], nowM
     return { hasSucceeded: false, reason: 'BackoffLimitExceeded', message }
   }
   const startedMs = parseTimestamp(job.status?.startTime)
-  if (activeDeadlineSeconds === undefined || startedMs === undefined) return undefined
-  if (nowMs < startedMs + activeDeadlineSeconds * 1000) return undefined
-  const message = `the Job was active longer than ${activeDeadlineSeconds} s`
-  return { hasSucceeded: false, reason: 'DeadlineExceeded', message }
+  if (
+    activeDeadlineSeconds !== undefined &&
+    startedMs !== undefined &&
+    nowMs >= startedMs + activeDeadlineSeconds * 1000
+  ) {
+    const message = `the Job was active longer than ${activeDeadlineSeconds} s`
+    return { hasSucceeded: false, reason: 'DeadlineExceeded', message }
+  }
+  return verdictOnIndexes(job, account)
+}
+
+function verdictOnIndexes({ spec }: Job, account: Account): Verdict | undefined {
+  const { completedIndexes, failedIndexes } = account
+  const { maxFailedIndexes = Number.POSITIVE_INFINITY, completions = 1 } = spec
+  if (failedIndexes.size > maxFailedIndexes) {
+    const message = `${failedIndexes.size} indexes failed, more than the limit of ${maxFailedIndexes}`
+    return { hasSucceeded: false, reason: 'MaxFailedIndexesExceeded', message }
+  }
+  if (failedIndexes.size === 0 || failedIndexes.size + completedIndexes.size < completions) return undefined
+  return { hasSucceeded: false, reason: 'FailedIndexes', message: `${failedIndexes.size} indexes failed` }
 }
 
 /** A verdict is final, even if stopping the pods changes its cause. */
@@ -76,10 +109,17 @@ export function activePods(pods: readonly Pod[]): Pod[] {
   return pods.filter((pod) => !isFinished(pod) && !isTerminating(pod))
 }
 
+/** A pod to create. */
+export interface NewPod {
+  /** `undefined` for a Job without indexes. */
+  readonly index: number | undefined
+  /** How often the index has failed. */
+  readonly failures: number
+}
+
 /** Pods to create and delete now. */
 export interface JobPlan {
-  /** The index of each new pod; `undefined` for a Job without indexes. */
-  readonly create: readonly (number | undefined)[]
+  readonly create: readonly NewPod[]
   readonly remove: readonly Pod[]
   /** When a replacement for a failed pod is due, if later. */
   readonly waitMs: number
@@ -91,41 +131,90 @@ export function planFor(job: Job, account: Account, pods: readonly Pod[], nowMs:
   const isIndexed = job.spec.completionMode === 'Indexed'
   const active = activePods(pods)
   const { succeeded } = totals(account)
-  const left = isIndexed ? (completions ?? 1) - account.completedIndexes.size : (completions ?? Infinity) - succeeded
+  const settled = new Set([...account.completedIndexes, ...account.failedIndexes])
+  const left = isIndexed ? (completions ?? 1) - settled.size : (completions ?? Infinity) - succeeded
   // Once a pod of a Job without completions has succeeded, the others finish and no new one is created.
   const isEnding = completions === undefined && !isIndexed && succeeded > 0
   const wanted = isEnding ? Math.min(active.length, parallelism) : Math.min(parallelism, left)
-  const isUseless = (pod: Pod) => isIndexed && account.completedIndexes.has(completionIndex(pod) ?? -1)
+  const isUseless = (pod: Pod) => isIndexed && settled.has(completionIndex(pod) ?? -1)
   const useless = active.filter(isUseless)
   const useful = active.filter((pod) => !isUseless(pod))
   if (useful.length > wanted) {
     return { create: [], remove: [...useless, ...youngestFirst(useful).slice(0, useful.length - wanted)], waitMs: 0 }
   }
-  const missing = wanted - useful.length
-  const waitMs = missing > 0 ? backOffLeftMs(account, pods, nowMs) : 0
+  const stopping = waitsForTermination(job) ? pods.filter((pod) => isTerminating(pod) && !isFinished(pod)) : []
+  const missing = Math.max(0, wanted - useful.length - stopping.length)
+  const taken = [...useful, ...stopping]
+  if (job.spec.backoffLimitPerIndex !== undefined) {
+    return { remove: useless, ...planIndexes(job, settled, taken, missing, indexFailures(job, pods), nowMs) }
+  }
+  const waitMs = missing > 0 ? backOffLeftMs(job, account, pods, nowMs) : 0
   if (waitMs > 0) return { create: [], remove: useless, waitMs }
   const count = Math.min(missing, BURST)
-  const create = isIndexed ? freeIndexes(completions ?? 1, count, account, useful) : Array(count).fill(undefined)
-  return { create, remove: useless, waitMs: 0 }
+  const indexes = isIndexed ? freeIndexes(completions ?? 1, count, settled, taken) : Array(count).fill(undefined)
+  return { create: indexes.map((index) => ({ index, failures: 0 })), remove: useless, waitMs: 0 }
 }
 
-/** The lowest `count` indexes that are neither completed nor active. */
-function freeIndexes(completions: number, count: number, account: Account, active: readonly Pod[]): number[] {
-  const taken = new Set(active.map(completionIndex))
+/** Each index waits for its own failures only. */
+function planIndexes(
+  job: Job,
+  settled: ReadonlySet<number>,
+  taken: readonly Pod[],
+  missing: number,
+  failures: ReadonlyMap<number, IndexFailures>,
+  nowMs: number,
+): Pick<JobPlan, 'create' | 'waitMs'> {
+  const waits = new Map(
+    [...failures].map(([index, { count, pod }]) => [index, backOffMs(count) + endedAtMs(pod) - nowMs] as const),
+  )
+  const isWaiting = (index: number) => (waits.get(index) ?? 0) > 0
+  const count = Math.min(missing, BURST)
+  const indexes = freeIndexes(job.spec.completions ?? 1, count, settled, taken, isWaiting)
+  const create = indexes.map((index) => ({ index, failures: failures.get(index)?.count ?? 0 }))
+  const takenIndexes = new Set(taken.map(completionIndex))
+  const left = [...waits]
+    .filter(([index, waitMs]) => waitMs > 0 && !settled.has(index) && !takenIndexes.has(index))
+    .map(([, waitMs]) => waitMs)
+  return { create, waitMs: missing > create.length && left.length > 0 ? Math.min(...left) : 0 }
+}
+
+/** The lowest `count` indexes that are neither settled nor taken, and do not wait. */
+function freeIndexes(
+  completions: number,
+  count: number,
+  settled: ReadonlySet<number>,
+  taken: readonly Pod[],
+  isWaiting: (index: number) => boolean = () => false,
+): number[] {
+  const takenIndexes = new Set(taken.map(completionIndex))
   const free: number[] = []
   for (let index = 0; index < completions && free.length < count; index += 1) {
-    if (!taken.has(index) && !account.completedIndexes.has(index)) free.push(index)
+    if (!takenIndexes.has(index) && !settled.has(index) && !isWaiting(index)) free.push(index)
   }
   return free
 }
 
 /** Each failure doubles the delay before the next pod. */
-function backOffLeftMs(account: Account, pods: readonly Pod[], nowMs: number): number {
+function backOffLeftMs(job: Job, account: Account, pods: readonly Pod[], nowMs: number): number {
   const failures = totals(account).failed
-  const ends = pods.filter(hasFailed).map(endedAtMs)
+  const ends = pods.filter((pod) => hasFailed(job, pod)).map(endedAtMs)
   if (failures === 0 || ends.length === 0) return 0
-  const pauseMs = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (failures - 1))
-  return Math.max(0, Math.max(...ends) + pauseMs - nowMs)
+  return Math.max(0, Math.max(...ends) + backOffMs(failures) - nowMs)
+}
+
+function backOffMs(failures: number): number {
+  return failures === 0 ? 0 : Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (failures - 1))
+}
+
+/**
+ * Pods that must not be released yet: the last failure of an index that is tried again. Only they know how often it
+ * failed, until its next pod does.
+ */
+export function awaitReplacement(job: Job, account: Account, pods: readonly Pod[]): ReadonlySet<string> {
+  const active = new Set(activePods(pods).map(completionIndex))
+  const settled = new Set([...account.completedIndexes, ...account.failedIndexes])
+  const waiting = [...indexFailures(job, pods)].filter(([index]) => !settled.has(index) && !active.has(index))
+  return new Set(waiting.map(([, { pod }]) => pod.metadata.uid))
 }
 
 function endedAtMs(pod: Pod): number {

@@ -144,12 +144,35 @@ export interface DaemonSet extends ClusterObject {
   readonly status?: DaemonSetStatus
 }
 
+/** What a Job does about a pod that failed in a certain way. */
+export interface PodFailureRule {
+  readonly action: 'FailJob' | 'FailIndex' | 'Ignore' | 'Count'
+  readonly onExitCodes?: {
+    readonly containerName?: string
+    readonly operator: 'In' | 'NotIn'
+    readonly values: readonly number[]
+  }
+  readonly onPodConditions?: readonly { readonly type: string; readonly status?: string }[]
+}
+
+/** When a Job has succeeded although some indexes have not. */
+export interface SuccessRule {
+  readonly succeededIndexes?: string
+  readonly succeededCount?: number
+}
+
 /** The specification of a Job. */
 export interface JobSpec {
   readonly parallelism?: number
   readonly completions?: number
   readonly completionMode?: string
   readonly backoffLimit?: number
+  /** Failures of one index before it fails for good; the others go on. */
+  readonly backoffLimitPerIndex?: number
+  readonly maxFailedIndexes?: number
+  readonly podFailurePolicy?: { readonly rules: readonly PodFailureRule[] }
+  readonly podReplacementPolicy?: string
+  readonly successPolicy?: { readonly rules: readonly SuccessRule[] }
   readonly activeDeadlineSeconds?: number
   readonly ttlSecondsAfterFinished?: number
   readonly suspend?: boolean
@@ -170,6 +193,7 @@ export interface JobStatus {
   readonly succeeded?: number
   readonly failed?: number
   readonly completedIndexes?: string
+  readonly failedIndexes?: string
   readonly uncountedTerminatedPods?: { readonly succeeded?: readonly string[]; readonly failed?: readonly string[] }
 }
 
