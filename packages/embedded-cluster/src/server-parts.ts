@@ -170,6 +170,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
   const policies = createPolicyAdmission({
     api,
     randomUuid,
+    authorizer,
     versionsOf: (name) => registry.versionsOf(name),
     convert: (object, to, signal) => toVersion(context, object, apiVersionOf(to), signal),
   })

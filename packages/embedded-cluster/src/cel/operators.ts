@@ -3,6 +3,7 @@ import { CelError, noSuchOverload } from './cel-error.ts'
 import {
   CelDuration,
   type CelList,
+  CelObject,
   CelTimestamp,
   type CelValue,
   celCompare,
@@ -115,5 +116,7 @@ export function lookup(collection: CelValue, key: CelValue): CelValue | undefine
     const index = typeof key === 'number' && Number.isInteger(key) ? BigInt(key) : key
     if (typeof index === 'bigint') return index < 0n ? undefined : collection[Number(index)]
   }
+  const field = collection instanceof CelObject && typeof key === 'string' ? collection.field(key) : undefined
+  if (field !== undefined) return field
   throw noSuchOverload('_[_]', [collection, key])
 }

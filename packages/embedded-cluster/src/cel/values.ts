@@ -65,6 +65,11 @@ export abstract class CelObject {
   abstract readonly typeName: string
   /** Whether `other`, of any type, is equal. */
   abstract equals(other: CelObject): boolean
+
+  /** The field with this name; most types have none. */
+  field(_name: string): CelValue | undefined {
+    return undefined
+  }
 }
 
 /** The identity of items of a list that came from an object; plain lists have none. */

@@ -108,6 +108,36 @@ describe('a ValidatingAdmissionPolicy', () => {
     expect((await api.post(`/api/v1/namespaces/${namespace}/secrets?dryRun=All`, secret)).status).toBe(201)
   })
 
+  it('decides by what the user, or a service account, may do', async () => {
+    const robot = `authorizer.serviceAccount('${namespace}', 'robot')`
+    const secrets = `.group('').resource('secrets').namespace('${namespace}')`
+    await enforce({
+      validations: [
+        { expression: "authorizer.requestResource.check('create').allowed()", message: 'own request' },
+        { expression: `authorizer${secrets}.name('a').subresource('x').check('delete').allowed()`, message: 'secrets' },
+        { expression: "authorizer.path('/healthz').check('get').allowed()", message: 'path' },
+        { expression: `!${robot}${secrets}.check('get').errored()`, message: 'errored' },
+        {
+          expression: `!('robot' in object.data) || ${robot}${secrets}.check('get').allowed()`,
+          messageExpression: `'robot: ' + ${robot}.path('/metrics').check('get').reason()`,
+        },
+      ],
+    })
+    expect((await rejection({ robot: '' })).body.message).toContain('denied request: robot:')
+    expect((await attempt({ other: '' })).status).toBe(201)
+  })
+
+  it('rejects a request when an audit annotation cannot be evaluated', async () => {
+    const auditAnnotations = [
+      { key: 'size', valueExpression: "'size is ' + object.data.size" },
+      { key: 'none', valueExpression: "has(object.data.none) ? 'some' : null" },
+    ]
+    await enforce({ auditAnnotations })
+    const { body } = await rejection({})
+    expect(body.message).toMatch(/denied request: valueExpression ''size is ' \+ object.data.size' resulted in error: /)
+    expect((await attempt({ size: '1' })).status).toBe(201)
+  })
+
   it('uses variables, the namespace, the request and the old object', async () => {
     await enforce({
       variables: [

@@ -1,6 +1,6 @@
 /** What one policy says about one request. */
 import { CelBudgetError, CelError } from '../../cel/cel-error.ts'
-import type { CelValue } from '../../cel/values.ts'
+import { type CelValue, typeName } from '../../cel/values.ts'
 import { PolicyExpressions, type RequestVariables } from './expressions.ts'
 import type { Policy, Validation } from './policy.ts'
 
@@ -28,11 +28,17 @@ export class PolicyEvaluator {
       if (result instanceof Error) return failed(failure(expression, result))
       if (result !== true) return []
     }
-    return policy.validations.flatMap((validation) => {
+    const denials = policy.validations.flatMap((validation) => {
       const result = attempt(() => evaluate(validation.expression))
       if (result instanceof Error) return failed(failure(validation.expression, result))
       return result === true ? [] : [{ message: messageOf(validation, evaluate), reason: validation.reason }]
     })
+    const problems = policy.auditAnnotations.flatMap(({ expression }) => {
+      const result = attempt(() => evaluate(expression))
+      if (result instanceof Error) return failed(failure(expression, result, 'valueExpression'))
+      return result === null || typeof result === 'string' ? [] : failed(unsupported(expression, result))
+    })
+    return [...denials, ...problems]
   }
 
   #expressions(policy: Policy): PolicyExpressions {
@@ -61,6 +67,10 @@ function attempt(evaluate: () => CelValue): CelValue | CelError | CelBudgetError
   }
 }
 
-function failure(expression: string, error: Error): string {
-  return `expression '${expression}' resulted in error: ${error.message}`
+function unsupported(expression: string, value: CelValue): string {
+  return `valueExpression '${expression}' resulted in unsupported return type: ${typeName(value)}. Return type must be either string or null.`
+}
+
+function failure(expression: string, error: Error, what = 'expression'): string {
+  return `${what} '${expression}' resulted in error: ${error.message}`
 }

@@ -4,6 +4,7 @@ import { Budget, maxStepsPerObject } from '../../cel/budget.ts'
 import { checkExpression, ExpressionError, type StaticScope } from '../../cel/check-expression.ts'
 import { evaluateExpression } from '../../cel/evaluate.ts'
 import { celFromJson } from '../../cel/from-json.ts'
+import { CelAuthorizer } from '../../cel/functions/authorization.ts'
 import { Patterns } from '../../cel/patterns.ts'
 import { dyn, printType, type StaticType } from '../../cel/static-type.ts'
 import type { CelValue } from '../../cel/values.ts'
@@ -17,9 +18,11 @@ export interface RequestVariables {
   readonly request: JsonObject
   readonly params: JsonObject | null
   readonly namespaceObject: JsonObject | null
+  /** What the user of the request may do. */
+  readonly authorizer: CelAuthorizer
 }
 
-const names = ['object', 'oldObject', 'request', 'params', 'namespaceObject', 'variables'] as const
+const names = ['object', 'oldObject', 'request', 'params', 'namespaceObject', 'authorizer', 'variables'] as const
 
 /** Compiles the expressions of one policy. */
 export class PolicyExpressions {
@@ -66,8 +69,8 @@ export class PolicyExpressions {
       if (name === 'variables') return lazy
       if (!values.has(name) && name in request) {
         // The names of a request are its own fields.
-        const value: JsonValue = request[name as keyof RequestVariables]
-        values.set(name, celFromJson(undefined, value))
+        const value: JsonValue | CelAuthorizer = request[name as keyof RequestVariables]
+        values.set(name, value instanceof CelAuthorizer ? value : celFromJson(undefined, value))
       }
       return values.get(name)
     }

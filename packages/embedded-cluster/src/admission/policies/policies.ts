@@ -3,6 +3,7 @@ import type { AdmissionAttributes, AdmissionPlugin } from '../../api/admission-p
 import { forbidden, invalid } from '../../api/api-errors.ts'
 import type { ClusterApi } from '../../api/cluster-api.ts'
 import { formatLabelSelector } from '../../api/label-selector.ts'
+import type { Authorizer } from '../../auth/authorizer.ts'
 import { isJsonObject, type JsonObject, objectAt, stringAt } from '../../json.ts'
 import { groupResource, type ResourceInfo } from '../../registry/resource-info.ts'
 import { StatusError } from '../../status-error.ts'
@@ -21,6 +22,7 @@ export interface PolicyAdmissionOptions {
   /** Converts an object between versions of its resource. */
   readonly convert: (object: JsonObject, to: ResourceInfo, signal: AbortSignal) => Promise<JsonObject>
   readonly randomUuid: () => string
+  readonly authorizer: Authorizer
 }
 
 /** The plug-in; `close` stops its watches. */
@@ -108,7 +110,9 @@ class Dispatcher {
     if (params.length === 0) return []
     const evaluator = await this.#loadEvaluator()
     const variables = await this.#variables(seenAs, attributes)
-    return params.flatMap((param) => evaluator.evaluate(policy, { ...variables, params: param }))
+    const { policyAuthorizer } = await import('./policy-authorizer.ts')
+    const authorizer = policyAuthorizer(this.#options.authorizer, attributes)
+    return params.flatMap((param) => evaluator.evaluate(policy, { ...variables, authorizer, params: param }))
   }
 
   async #loadEvaluator(): Promise<PolicyEvaluator> {
@@ -120,7 +124,10 @@ class Dispatcher {
     return this.#evaluator
   }
 
-  async #variables(seenAs: ResourceInfo, attributes: AdmissionAttributes): Promise<Omit<RequestVariables, 'params'>> {
+  async #variables(
+    seenAs: ResourceInfo,
+    attributes: AdmissionAttributes,
+  ): Promise<Omit<RequestVariables, 'params' | 'authorizer'>> {
     const object = await this.#inVersion(attributes.object, seenAs, attributes.signal)
     const oldObject = await this.#inVersion(attributes.oldObject, seenAs, attributes.signal)
     const review = writeReview(this.#options.randomUuid(), attributes, seenAs, object, oldObject)

@@ -34,6 +34,8 @@ export interface Policy {
   readonly matchConditions: readonly NamedExpression[]
   readonly variables: readonly NamedExpression[]
   readonly validations: readonly Validation[]
+  /** There is no audit log, but an expression that fails is an error of the policy. */
+  readonly auditAnnotations: readonly NamedExpression[]
   readonly paramKind: { readonly apiVersion: string; readonly kind: string } | undefined
 }
 
@@ -101,6 +103,10 @@ export function readPolicy(object: JsonObject): Policy {
       message: stringAt(validation, 'message') ?? '',
       messageExpression: stringAt(validation, 'messageExpression') ?? '',
       reason: stringAt(validation, 'reason') ?? 'Invalid',
+    })),
+    auditAnnotations: objectsAt(spec, 'auditAnnotations').map((annotation) => ({
+      name: stringAt(annotation, 'key') ?? '',
+      expression: stringAt(annotation, 'valueExpression') ?? '',
     })),
     paramKind:
       paramKind === undefined

@@ -1,4 +1,5 @@
 /** All functions that expressions can call. */
+import { authorizationMethods } from './authorization.ts'
 import type { CelFunction, FunctionTable } from './cel-function.ts'
 import { listMethods, optionalFunctions, optionalMethods, setFunctions, size } from './collections.ts'
 import { conversions } from './conversions.ts'
@@ -28,6 +29,7 @@ const tables: Readonly<Record<CallStyle, FunctionTable>> = {
     ...quantityMethods,
     ...networkMethods,
     ...comparisonMethods,
+    ...authorizationMethods,
     size,
   },
   namespaced: {

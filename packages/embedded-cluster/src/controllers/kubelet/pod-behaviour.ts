@@ -72,9 +72,9 @@ const WAITING: Readonly<Record<string, string>> = {
 
 /** Whether the name of an image indicates that it does not exist. */
 export function imageSoundsMissing(image: string): boolean {
-  return /(^|[/:.-])(does-not-exist|doesnotexist|nonexistent|non-existent|no-such-image|missing-image)($|[/:@.-])/i.test(
-    image,
-  )
+  const words =
+    /(^|[/:.-])(does-not-exist|doesnotexist|nonexistent|non-existent|no-such-image|missing-image)($|[/:@.-])/i
+  return words.test(image) || image.endsWith(':404')
 }
 
 /** The behaviour of the pod, from its annotations and the settings of the cluster. */
