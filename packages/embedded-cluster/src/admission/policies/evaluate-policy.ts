@@ -35,7 +35,7 @@ export class PolicyEvaluator {
     })
     const problems = policy.auditAnnotations.flatMap(({ expression }) => {
       const result = attempt(() => evaluate(expression))
-      if (result instanceof Error) return failed(failure(expression, result, 'valueExpression'))
+      if (result instanceof Error) return failed(failure(expression, result))
       return result === null || typeof result === 'string' ? [] : failed(unsupported(expression, result))
     })
     return [...denials, ...problems]
@@ -71,6 +71,6 @@ function unsupported(expression: string, value: CelValue): string {
   return `valueExpression '${expression}' resulted in unsupported return type: ${typeName(value)}. Return type must be either string or null.`
 }
 
-function failure(expression: string, error: Error, what = 'expression'): string {
-  return `${what} '${expression}' resulted in error: ${error.message}`
+function failure(expression: string, error: Error): string {
+  return `expression '${expression}' resulted in error: ${error.message}`
 }

@@ -30,15 +30,20 @@ export class PolicyExpressions {
   readonly #patterns = new Patterns()
   readonly #parsed = new Map<string, ASTNode>()
 
-  /** What is wrong with an expression, with its place; `undefined` if nothing is. */
-  problemOf(text: string, types: ReadonlyMap<string, StaticType> = new Map()): string | undefined {
+  /** What is wrong with an expression, with its place; `undefined` if nothing is. `hidden` names are not known to it. */
+  problemOf(
+    text: string,
+    types: ReadonlyMap<string, StaticType> = new Map(),
+    hidden: readonly string[] = [],
+  ): string | undefined {
     let node: ASTNode
     try {
       node = this.#parse(text)
     } catch (error) {
       return located(text, 0, `Syntax error: ${error instanceof Error ? error.message : String(error)}`)
     }
-    const scope: StaticScope = new Map(names.map((name) => [name, types.get(name) ?? dyn]))
+    const known = names.filter((name) => !hidden.includes(name))
+    const scope: StaticScope = new Map(known.map((name) => [name, types.get(name) ?? dyn]))
     try {
       checkExpression(node, scope)
       return undefined

@@ -35,7 +35,8 @@ function expressionsOf(policy: JsonObject): readonly PlacedExpression[] {
 export function expressionErrors(policy: JsonObject): readonly FieldError[] {
   const expressions = new PolicyExpressions()
   return expressionsOf(policy).flatMap(({ path, text }) => {
-    const problem = expressions.problemOf(text)
+    // Messages do not depend on what a user may do.
+    const problem = expressions.problemOf(text, undefined, path.endsWith('.messageExpression') ? ['authorizer'] : [])
     if (problem !== undefined) return [invalid(path, text, `compilation failed: ${problem}`)]
     const expected = expectedType(path)
     const other = expected === undefined ? undefined : expressions.otherType(text, expected)
