@@ -54,17 +54,19 @@ export async function startEmbedded({ folder, signal }: ClusterOptions): Promise
 /** A real control plane with simulated nodes: the control group. */
 export async function startReal({ folder, signal }: ClusterOptions): Promise<ConformanceCluster> {
   const binaries = await ensureBinaries({ onProgress: showBuildProgress(process.stderr), signal })
-  const cluster = await startRealCluster({ binaries, signal, logFolder: folder })
-  const nodes = await startSimulatedNodes(cluster, {
-    nodes: ['node-1', 'node-2', 'node-3'].map((name) => ({ name })),
-  })
+  await using started = new AsyncDisposableStack()
+  const cluster = started.use(await startRealCluster({ binaries, signal, logFolder: folder }))
+  // Failures are retried; between results they would look like those of specs.
+  const log = createWriteStream(join(folder, 'nodes.log'))
+  started.defer(() => void log.end())
+  const onFailure = (error: unknown) => void log.write(`${new Date().toISOString()} ${String(error)}\n`)
+  const nodes = ['node-1', 'node-2', 'node-3'].map((name) => ({ name }))
+  started.use(await startSimulatedNodes(cluster, { nodes, onFailure }))
+  const running = started.move()
   return {
     kubeconfig: cluster.kubeconfigPath,
     failed: cluster.failed,
-    async [Symbol.asyncDispose]() {
-      await nodes[Symbol.asyncDispose]()
-      await cluster[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
 }
 
