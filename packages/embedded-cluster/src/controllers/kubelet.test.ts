@@ -31,6 +31,25 @@ async function annotate(annotations: Record<string, string>): Promise<void> {
 const fail = (how: string, more: Record<string, string> = {}) => ({ 'simulator.reeve.dev/fail': how, ...more })
 
 describe('a pod on its node', () => {
+  it('is rejected when it names the node itself and its host port is taken', async () => {
+    const ports = [{ containerPort: 80, hostPort: 8080 }]
+    await cluster.pods.create(pod('first', { spec: { containers: [{ name: 'main', image: 'web:1', ports }] } }))
+    await cluster.advance(5_000)
+    const { nodeName } = get('first').spec
+    if (nodeName === undefined) throw new Error('not scheduled')
+    const late = (name: string) =>
+      pod(name, { spec: { nodeName, containers: [{ name: 'main', image: 'web:1', ports }] } })
+    await cluster.pods.create(late('p'))
+    await cluster.advance(2_000)
+    expect(get().status).toMatchObject({ phase: 'Failed', reason: 'NodePorts' })
+    expect(get('first').status?.phase).toBe('Running')
+    await cluster.pods.delete(get('first'))
+    await cluster.advance(10_000)
+    await cluster.pods.create(late('next'))
+    await cluster.advance(5_000)
+    expect(get('next').status?.phase).toBe('Running')
+  })
+
   it('is created, then runs with an address, then becomes ready after the delay of its probe', async () => {
     const containers = [{ name: 'main', image: 'web:1', readinessProbe: { tcpSocket: { port: 80 } } }]
     await cluster.pods.create(pod('p', { spec: { containers } }))

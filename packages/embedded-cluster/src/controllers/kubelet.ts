@@ -1,5 +1,6 @@
 /** Simulates the kubelet of every node: pod statuses change as if containers ran. */
 import type { ClusterEvent } from '../api/cluster-api.ts'
+import type { Lookup } from './cluster-view.ts'
 import type { ControllerContext } from './context.ts'
 import { Controller, type EventHandler } from './controller.ts'
 import { CSI_NODES, type CsiDriver, type CsiNode } from './csi-nodes.ts'
@@ -13,9 +14,13 @@ import { type KubeletSettings, podBehaviour } from './kubelet/pod-behaviour.ts'
 import { type NodeContext, type PodMemory, stepPod, stoppedStatus } from './kubelet/pod-lifecycle.ts'
 import { containerEnvNeeds, needId, type UnmetNeed, unmet, volumeNeeds } from './kubelet/pod-references.ts'
 import { asObject, ResourceClient } from './resource-client.ts'
+import { hostPorts } from './scheduling/node-usage.ts'
 import type { SimulatorController } from './simulator-controller.ts'
 
 const SOURCE = 'kubelet'
+
+/** The time to reject a pod. Without it, a workload that replaces its rejected pods would never pause. */
+const REJECTION_MS = 1_000
 
 /** Events that one change of a pod records at most, as kubelets limit the events of an object. */
 const MAX_EVENTS = 25
@@ -29,6 +34,16 @@ interface TrackedPod extends PodMemory {
   mountFailure?: string | undefined
 }
 
+const portRejection: PodStatus = {
+  phase: 'Failed',
+  reason: 'NodePorts',
+  message: 'Pod was rejected: a host port of the pod is taken on its node',
+}
+
+function portsOnNode({ spec }: Pod): string[] {
+  return hostPorts(spec).map((port) => `${spec.nodeName} ${port}`)
+}
+
 class Kubelet {
   /** Waiting pods by dependency, such as `secrets/default/tls`. */
   readonly #waiting = new Map<string, Set<string>>()
@@ -40,6 +55,8 @@ class Kubelet {
   readonly #nodes: ResourceClient<Node>
   readonly #csiNodes: ResourceClient<CsiNode>
   readonly #csiDrivers: ResourceClient<CsiDriver>
+  /** Pods that take ports of their node, by node and port. */
+  readonly #takenPorts: Lookup<Pod>
 
   constructor(context: ControllerContext, settings: KubeletSettings) {
     this.#context = context
@@ -48,6 +65,9 @@ class Kubelet {
     this.#nodes = new ResourceClient(context.api, 'nodes')
     this.#csiNodes = new ResourceClient(context.api, CSI_NODES)
     this.#csiDrivers = new ResourceClient(context.api, CSI_DRIVERS)
+    this.#takenPorts = context.view.lookup<Pod>('pods', (pod) =>
+      pod.status?.startTime === undefined || isFinished(pod) ? [] : portsOnNode(pod),
+    )
   }
 
   reset(): void {
@@ -89,6 +109,12 @@ class Kubelet {
   async #run(pod: Pod, node: Node): Promise<number | undefined> {
     const nowMs = this.#context.clock.now()
     const tracked = this.#trackedPod(pod)
+    if (this.#lacksPort(pod)) {
+      const leftMs = tracked.acceptedAtMs + REJECTION_MS - nowMs
+      if (leftMs > 0) return leftMs
+      await this.#pods.updateStatus(pod, { ...pod.status, ...portRejection })
+      return undefined
+    }
     const context = this.#nodeContext(pod, node)
     const { status, wakeAtMs } = stepPod(pod, tracked, context, nowMs)
     const hasChanged = await this.#pods.updateStatus(pod, status)
@@ -112,6 +138,11 @@ class Kubelet {
     // A grace period of 0 means that it was already reported as stopped.
     if (graceSeconds > 0 || finalizers.length === 0) await this.#pods.delete(pod, { gracePeriodSeconds: 0 })
     return undefined
+  }
+
+  /** The scheduler avoids this; a pod that names its node itself may come too late. */
+  #lacksPort(pod: Pod): boolean {
+    return pod.status?.startTime === undefined && portsOnNode(pod).some((port) => this.#takenPorts.get(port).length > 0)
   }
 
   #trackedPod(pod: Pod): TrackedPod {

@@ -95,7 +95,8 @@ export class NodeUsage {
   }
 }
 
-function hostPorts(spec: PodSpec): string[] {
+/** The ports of the node that a pod takes, such as `TCP/80`. */
+export function hostPorts(spec: PodSpec): string[] {
   return spec.containers.flatMap((container) =>
     (container.ports ?? []).flatMap(({ hostPort, containerPort, protocol = 'TCP' }) => {
       const port = spec.hostNetwork === true ? containerPort : hostPort
