@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Node } from './kinds/cluster.ts'
 import { isActive, isReady, type PodSpec } from './kinds/pods.ts'
-import type { DaemonSet } from './kinds/workloads.ts'
+import type { ControllerRevision, DaemonSet } from './kinds/workloads.ts'
 import { daemonSet, podTemplate } from './testing/builders.ts'
 import { startTestCluster, type TestCluster } from './testing/test-cluster.ts'
 
@@ -199,4 +199,14 @@ describe('the pods of a DaemonSet', () => {
     expect(cluster.api.writes).toBe(writes)
     expect(cluster.clock.pendingTimers).toBe(0)
   })
+})
+
+it('stores its revisions with sorted keys, because clients compare them by their bytes', async () => {
+  await create()
+  const [revision] = cluster.of<ControllerRevision>('controllerrevisions.apps').list()
+  const { template: stored } = revision?.data.spec ?? {}
+  expect(JSON.stringify(Object.keys(stored ?? {}))).toBe('["$patch","metadata","spec"]')
+  const fields = Object.keys(stored?.spec ?? {})
+  expect(fields.length).toBeGreaterThan(3)
+  expect(fields).toEqual([...fields].sort())
 })

@@ -93,7 +93,7 @@ export class RevisionHistory {
             ownerReferences: [controllerReference(owner)],
           },
           // `kubectl rollout undo` sends the data as a strategic merge patch.
-          data: { spec: { template: { ...owner.spec.template, ...{ $patch: 'replace' } } } },
+          data: { spec: { template: sorted({ ...owner.spec.template, ...{ $patch: 'replace' } }) } },
           revision: number,
         })
       } catch (error) {
@@ -104,4 +104,12 @@ export class RevisionHistory {
     }
     throw new Error(`no unused name for a revision of ${owner.kind} ${namespaceOf(owner)}/${owner.metadata.name}`)
   }
+}
+
+/** The same value with the keys of all objects in order, as other programs encode it: they compare the data by its bytes. */
+function sorted<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value), (_key, part: unknown) => {
+    const isObject = typeof part === 'object' && part !== null && !Array.isArray(part)
+    return isObject ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part
+  })
 }
