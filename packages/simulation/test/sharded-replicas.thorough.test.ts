@@ -21,6 +21,8 @@ it.each(operators)('$name survives the loss of its leases at every point', { tim
 })
 
 it.each([1, 2])('sharded replicas, %i in each instance, survive faults', { timeout: 900_000 }, async (replicas) => {
-  const { divergences } = await explore(shardedNotes(replicas), shardedScenario, { patterns: SAMPLED, maxPoints: 12 })
+  // Two replicas in one instance send the same requests, which a failed request would take for impatience.
+  const patterns = SAMPLED.filter((name) => replicas === 1 || name !== 'failed-request')
+  const { divergences } = await explore(shardedNotes(replicas), shardedScenario, { patterns, maxPoints: 12 })
   expect(divergences.map(({ label, message }) => ({ label, message }))).toEqual([])
 })
