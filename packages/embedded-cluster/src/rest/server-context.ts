@@ -52,7 +52,7 @@ export type PodPorts = (pod: JsonObject) => ConnectPort | undefined
 /** Everything a request may use. */
 export interface ServerContext extends RestContext {
   readonly hub: WatchHub
-  /** Is told which revisions clients continue to read. */
+  /** Keeps the revisions of lists that clients still page through, and expires them in time. */
   readonly history: Pick<HistoryExpiry, 'hold'>
   /** Schemas of built-in kinds, including those that are not resources. */
   readonly schemaOf: SchemaLookup
