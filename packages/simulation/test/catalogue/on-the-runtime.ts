@@ -2,6 +2,7 @@
 import { ConfigMaps, type KubeClient } from '@reeve/kube'
 import { defineOperator, desired, setCondition } from '@reeve/runtime'
 import type { Reconcile } from '@reeve/runtime/controller'
+import type { ControllerDefinition } from '@reeve/runtime/operator'
 import type { OperatorUnderTest, Place } from '../../src/index.ts'
 import { dataOf, FULL, type Note, NoteCrd, Notes } from './notes.ts'
 
@@ -32,6 +33,25 @@ export function withReconcile(
   }
 }
 
+/** What the engine makes of a Note, and reports of it. */
+export const renderedNote: ControllerDefinition<Note> = {
+  for: Notes,
+  owns,
+  render: (note) => {
+    const { name, namespace } = note.metadata
+    return [desired(ConfigMaps, { metadata: { name, namespace, labels: LABELS }, data: dataOf(note) })]
+  },
+  report: ({ primary: { metadata, status }, failure, clock: now }) => {
+    const { generation } = metadata
+    const ready = { type: 'Ready', ...(generation !== undefined && { observedGeneration: generation }) }
+    const state =
+      failure === undefined
+        ? ({ ...ready, status: 'True', reason: 'Done' } as const)
+        : ({ ...ready, status: 'False', reason: 'Failed', message: failure.message } as const)
+    return { status: { ...status, conditions: setCondition(status?.conditions, state, now) } }
+  },
+}
+
 /** The engine does everything: one pure function. */
 export const rendered: OperatorUnderTest = {
   name: 'rendered',
@@ -41,25 +61,7 @@ export const rendered: OperatorUnderTest = {
   start({ clock, random, logger, metrics, leaderElection }, client) {
     const operator = defineOperator({
       name: 'notes',
-      controllers: [
-        {
-          for: Notes,
-          owns,
-          render: (note) => {
-            const { name, namespace } = note.metadata
-            return [desired(ConfigMaps, { metadata: { name, namespace, labels: LABELS }, data: dataOf(note) })]
-          },
-          report: ({ primary: { metadata, status }, failure, clock: now }) => {
-            const { generation } = metadata
-            const ready = { type: 'Ready', ...(generation !== undefined && { observedGeneration: generation }) }
-            const state =
-              failure === undefined
-                ? ({ ...ready, status: 'True', reason: 'Done' } as const)
-                : ({ ...ready, status: 'False', reason: 'Failed', message: failure.message } as const)
-            return { status: { ...status, conditions: setCondition(status?.conditions, state, now) } }
-          },
-        },
-      ],
+      controllers: [renderedNote],
     })
     return operator.create({ client, clock, random, logger, metrics, ...(leaderElection && { leaderElection }) })
       .manager

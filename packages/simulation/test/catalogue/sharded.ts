@@ -1,11 +1,11 @@
 /** A correct operator whose replicas divide the Notes among themselves, and what users do with Notes of all shards. */
 import { ConfigMaps, type KubeClient, type ObjectKey } from '@reeve/kube'
-import { defineOperator, desired, setCondition } from '@reeve/runtime'
+import { defineOperator } from '@reeve/runtime'
 import type { ControllerDefinition } from '@reeve/runtime/operator'
 import { controllerReference } from '@reeve/runtime/owner-references'
 import type { OperatorUnderTest, Place, Scenario } from '../../src/index.ts'
 import { dataOf, FULL, type Note, NoteCrd, Notes } from './notes.ts'
-import { LABELS } from './on-the-runtime.ts'
+import { LABELS, renderedNote } from './on-the-runtime.ts'
 
 const SHARDS = 2
 const owns = [{ resource: ConfigMaps, labelSelector: 'app.kubernetes.io/managed-by=notes' }]
@@ -14,24 +14,7 @@ const lease = { namespace: 'default', name: 'notes' }
 type Definition = (client: KubeClient) => ControllerDefinition<Note>
 
 /** The engine does everything: its writes are guarded. */
-const rendered: Definition = () => ({
-  for: Notes,
-  owns,
-  concurrency: 2,
-  render: (note) => {
-    const { name, namespace } = note.metadata
-    return [desired(ConfigMaps, { metadata: { name, namespace, labels: LABELS }, data: dataOf(note) })]
-  },
-  report: ({ primary: { metadata, status }, failure, clock: now }) => {
-    const { generation } = metadata
-    const ready = { type: 'Ready', ...(generation !== undefined && { observedGeneration: generation }) }
-    const state =
-      failure === undefined
-        ? ({ ...ready, status: 'True', reason: 'Done' } as const)
-        : ({ ...ready, status: 'False', reason: 'Failed', message: failure.message } as const)
-    return { status: { ...status, conditions: setCondition(status?.conditions, state, now) } }
-  },
-})
+const rendered: Definition = () => ({ ...renderedNote, concurrency: 2 })
 
 /** Overwrites whatever is there, so that only the lease of its shard keeps it from disturbing another replica. */
 const forcing =
