@@ -61,3 +61,17 @@ export async function stop(program: ChildProcess): Promise<number | null> {
   const [code] = (await ended) as [number | null]
   return code
 }
+
+/** Resolves when the program prints the text; rejects when it ends before. */
+export function printed(program: ChildProcess, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let output = ''
+    const read = (chunk: unknown) => {
+      output += String(chunk)
+      if (output.includes(text)) resolve()
+    }
+    program.stdout?.on('data', read)
+    program.stderr?.on('data', read)
+    program.once('close', (code) => reject(new Error(`ended with ${code}: ${output}`)))
+  })
+}

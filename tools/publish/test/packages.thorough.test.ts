@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packageProblems, publicPackages, REPOSITORY } from '@reeve/publish'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { run, start, stop, succeed } from '../src/run.ts'
+import { printed, run, start, stop, succeed } from '../src/run.ts'
 import { hasNodes, installNode } from './support/nodes.ts'
 import { packed, removePacked } from './support/packed.ts'
 // In this file because it uses the same build: files run at the same time.
@@ -126,7 +126,7 @@ describe('a project outside the repository', () => {
       const kubeconfig = join(folder, `kubeconfig-${major}`)
       const cluster = start('npx', ['reeve-cluster', '--kubeconfig', kubeconfig], options())
       try {
-        await until(cluster, 'cluster is ready')
+        await printed(cluster, 'cluster is ready')
         const operator = start('node', ['main.ts'], { ...options(), env: { KUBECONFIG: kubeconfig } })
         let code: number | null
         try {
@@ -142,20 +142,6 @@ describe('a project outside the repository', () => {
     })
   })
 })
-
-/** Resolves when the program prints the text; rejects when it ends before. */
-function until(program: ReturnType<typeof start>, text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let output = ''
-    const read = (chunk: unknown) => {
-      output += String(chunk)
-      if (output.includes(text)) resolve()
-    }
-    program.stdout?.on('data', read)
-    program.stderr?.on('data', read)
-    program.once('close', (code) => reject(new Error(`ended with ${code}: ${output}`)))
-  })
-}
 
 /** Applies the example of the page as soon as the operator has created the CRD, and prints what became of it. */
 const APPLIED = `

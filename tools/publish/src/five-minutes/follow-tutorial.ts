@@ -1,7 +1,7 @@
 /** Follows the tutorial in an empty folder, command by command as it is printed, and measures the time. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type RunOptions, run, start, stop } from '../run.ts'
+import { printed, type RunOptions, run, start, stop } from '../run.ts'
 import { commandOf, type Tutorial } from './tutorial.ts'
 
 /** One thing that a reader does, and how long it took. */
@@ -85,19 +85,6 @@ async function runOperator(tutorial: Tutorial, cwd: string, inside: (cwd: string
   } finally {
     await stop(cluster)
   }
-}
-
-function printed(program: ReturnType<typeof start>, text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let output = ''
-    const read = (chunk: unknown) => {
-      output += String(chunk)
-      if (output.includes(text)) resolve()
-    }
-    program.stdout?.on('data', read)
-    program.stderr?.on('data', read)
-    program.once('close', (code) => reject(new Error(`ended with ${code}: ${output}`)))
-  })
 }
 
 /** `kubectl apply -f hello.yaml` and `kubectl get configmaps`, for a machine without kubectl. */
