@@ -71,7 +71,9 @@ export async function exploreWith(
   const prepare = async (patterns: readonly PatternName[], isWanted: (task: PointTask) => boolean) => {
     for (const [pattern, points] of await runner.points(patterns)) infos.set(pattern, points)
     return patterns.flatMap((pattern) => {
-      const points = infos.get(pattern) ?? []
+      const points = infos.get(pattern)
+      // Its points are unknown if the exploration ended before.
+      if (points === undefined) return []
       const indices =
         point === undefined && options.only === undefined ? chosen(pattern, points, options) : points.keys().toArray()
       const wanted = indices.map((index) => ({ pattern, point: index })).filter(isWanted)

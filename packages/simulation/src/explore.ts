@@ -27,7 +27,7 @@ export interface ExploreOptions {
   readonly maxSeconds?: number
   /** End after this many divergences: one is enough to know that something is broken. @default never */
   readonly stopAfter?: number
-  /** Ends the exploration between two runs; what was found so far is reported. */
+  /** Ends the exploration between two runs, of processes also during them; what was found so far is reported. */
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: Progress) => void
 }

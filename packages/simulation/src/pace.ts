@@ -13,6 +13,10 @@ export interface RealTime {
   readonly restMs: number
   /** The same where patterns ask for hours. */
   readonly longRestMs: number
+  /** When a run is cut off that still sends requests. Longer than a run in which every step takes all of its patience. */
+  readonly maxRunMs: number
+  /** Ends runs in progress: their processes are stopped, and their results are of no interest. @default never */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Times on the clock of the world. */
@@ -48,7 +52,13 @@ export const SIMULATED_PACE: Pace = {
 }
 
 /** Real time on a clock that is faster. */
-export function realPace({ speed, quietMs, patienceMs, restMs, longRestMs }: RealTime): Pace {
+export function realPace({
+  speed,
+  quietMs,
+  patienceMs,
+  restMs,
+  longRestMs,
+}: Pick<RealTime, 'speed' | 'quietMs' | 'patienceMs' | 'restMs' | 'longRestMs'>): Pace {
   return {
     quietMs: quietMs * speed,
     lookMs: REAL_LOOK_MS * speed,

@@ -19,6 +19,8 @@ export interface ConcurrentRunnerOptions {
   /** Runs at the same time. */
   readonly parallel: number
   readonly onUnconfirmed: (found: Unconfirmed) => void
+  /** Interrupts runs, whose results are then of no interest. @default never */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A runner in which runs mostly wait for their processes. */
@@ -27,7 +29,9 @@ export function concurrentRunner(explorer: Explorer, options: ConcurrentRunnerOp
     points: async (patterns) => {
       const entries: [PatternName, Awaited<ReturnType<Explorer['points']>>][] = []
       // One after the other: several undisturbed runs at once would slow each other down, and set the pace.
-      for (const pattern of patterns) entries.push([pattern, await explorer.points(pattern)])
+      await unlessInterrupted(options.signal, async () => {
+        for (const pattern of patterns) entries.push([pattern, await explorer.points(pattern)])
+      })
       return new Map(entries)
     },
     run: async (tasks, observer) => {
@@ -45,19 +49,35 @@ async function runOne(
   explorer: Explorer,
   task: PointTask,
   observer: PointObserver,
-  { onUnconfirmed }: ConcurrentRunnerOptions,
+  { onUnconfirmed, signal }: ConcurrentRunnerOptions,
 ): Promise<void> {
   observer.begun(task)
   const startedMs = performance.now()
-  const first = await explorer.run(task.pattern, task.point)
+  const first = await unlessInterrupted(signal, () => explorer.run(task.pattern, task.point))
+  if (first === undefined) return
   const outcome =
-    first.problems.length === 0 || task.pattern === 'undisturbed' ? first : await repeated(explorer, task, first)
-  if (outcome !== first && outcome.problems.length === 0) {
+    first.problems.length === 0 || task.pattern === 'undisturbed'
+      ? first
+      : await unlessInterrupted(signal, () => repeated(explorer, task, first))
+  if (outcome === undefined || (outcome !== first && outcome.problems.length === 0)) {
     const message = first.problems.map((problem) => problem.message).join('; ')
     const info = (await explorer.points(task.pattern))[task.point]
     onUnconfirmed({ pattern: task.pattern, label: info?.label ?? '', message })
   }
-  observer.done(task, outcome, performance.now() - startedMs)
+  if (outcome !== undefined) observer.done(task, outcome, performance.now() - startedMs)
+}
+
+/** `undefined` when the work was interrupted; whatever else fails, fails. */
+export async function unlessInterrupted<R>(
+  signal: AbortSignal | undefined,
+  work: () => Promise<R>,
+): Promise<R | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!signal?.aborted) throw error
+    return undefined
+  }
 }
 
 /** The outcome that shows least: without problems if one repetition has none. */

@@ -3,7 +3,7 @@ import type { Divergence, ExplorationReport, ExploreOptions } from '../explore.t
 import { exploreWith } from '../explore-with.ts'
 import { Explorer } from '../explorer.ts'
 import type { Exploration } from '../operator-under-test.ts'
-import { concurrentRunner, type Unconfirmed } from './concurrent-runner.ts'
+import { concurrentRunner, type Unconfirmed, unlessInterrupted } from './concurrent-runner.ts'
 import { processExploration } from './process-exploration.ts'
 import { readScenario } from './scenario-file.ts'
 import { Shrinker } from './shrink.ts'
@@ -55,20 +55,25 @@ export async function exploreProcess(options: ExploreProcessOptions): Promise<Pr
   const trust =
     file.webhooks.length === 0 ? undefined : await WebhookTrust.create(file.webhooks.map(({ service }) => service))
   try {
-    const { operator, scenario } = processExploration(file, { path, command, env, trust, onLine })
+    const { operator, scenario } = processExploration(file, { path, command, env, trust, onLine, signal })
     // Whatever world the operator deals with, the exploration makes it and hands it over.
     const exploration = { operator, scenario } as unknown as Exploration
     const unconfirmed: Unconfirmed[] = []
     const runner = concurrentRunner(new Explorer(exploration, options), {
       parallel,
+      signal,
       onUnconfirmed: (found) => unconfirmed.push(found),
     })
     const report = await exploreWith(runner, { operator: operator.name, scenario: scenario.name, seed: 1 }, options)
     const endsMs = performance.now() + (options.maxSeconds ?? Number.POSITIVE_INFINITY) * 1_000 * SHRINKING_SHARE
     const isOver = () => signal?.aborted === true || !shrinks || performance.now() > endsMs
+    const names = scenario.steps.map(({ name }) => name)
     const shrinker = new Shrinker(exploration, isOver)
     const divergences: ProcessDivergence[] = await Promise.all(
-      report.divergences.map(async (divergence) => ({ ...divergence, steps: await shrinker.neededSteps(divergence) })),
+      report.divergences.map(async (divergence) => ({
+        ...divergence,
+        steps: (await unlessInterrupted(signal, () => shrinker.neededSteps(divergence))) ?? names,
+      })),
     )
     return { ...report, divergences, unconfirmed }
   } finally {

@@ -50,7 +50,8 @@ async function explore(command: Extract<ProcessCommandLine, { type: 'explore' }>
   const interrupt = () => {
     // The second one ends it at once; processes of the operator are ended when this one exits.
     if (stop.signal.aborted) process.exit(EXIT_INTERRUPTED)
-    stop.abort()
+    stop.abort(new Error('interrupted'))
+    process.stderr.write('\ninterrupted: stopping the operator; once more ends everything at once\n')
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
   const log = new ProgressLog((text) => process.stderr.write(text), {

@@ -39,7 +39,8 @@ Examples:
   reeve explore --scenario scenario.yaml --report html
 
 Exit code: 0 when every run ended as it should, 1 when one did not, 64 when the command line or the scenario is
-invalid.
+invalid, 130 when it was interrupted. Ctrl-C stops the operator and reports what was found so far; a second one ends
+everything at once.
 `
 
 /** A command line that cannot be understood. */

@@ -2,12 +2,12 @@
 import { dirname, resolve } from 'node:path'
 import { crdFromManifest } from '../crd-manifests.ts'
 import type { Exploration, OperatorUnderTest, PlainObject, User } from '../operator-under-test.ts'
-import type { RealTime } from '../pace.ts'
 import { ignoring } from './ignored-fields.ts'
 import { performAction } from './perform-action.ts'
 import { processInstance } from './process-operator.ts'
 import { ScenarioError } from './scenario-fields.ts'
 import type { ScenarioFile } from './scenario-file.ts'
+import { scenarioTimes } from './scenario-times.ts'
 import { ServiceWorld, substituted } from './service-world.ts'
 import type { WebhookTrust } from './webhook-trust.ts'
 
@@ -23,24 +23,17 @@ export interface ProcessExplorationOptions {
   readonly trust?: WebhookTrust | undefined
   /** Called for every line that an instance prints. */
   readonly onLine?: ((instance: string, line: string) => void) | undefined
+  /** Ends runs in progress. */
+  readonly signal?: AbortSignal | undefined
 }
-
-/** Times of an exploration of processes; a minute of a pattern takes a few seconds. */
-const REAL_TIME: RealTime = Object.freeze({
-  speed: 6,
-  quietMs: 3_000,
-  patienceMs: 40_000,
-  restMs: 1_500,
-  longRestMs: 30_000,
-})
 
 /**
  * The exploration.
  *
- * *Errors*: {@link ScenarioError} without a command.
+ * *Errors*: {@link ScenarioError} without a command, and for times that cannot work together.
  */
 export function processExploration(file: ScenarioFile, options: ProcessExplorationOptions): Exploration<ServiceWorld> {
-  return { operator: operatorOf(file, options), scenario: scenarioOf(file) }
+  return { operator: operatorOf(file, options), scenario: scenarioOf(file, options.signal) }
 }
 
 function operatorOf(file: ScenarioFile, options: ProcessExplorationOptions): OperatorUnderTest<ServiceWorld> {
@@ -55,11 +48,7 @@ function operatorOf(file: ScenarioFile, options: ProcessExplorationOptions): Ope
     name: file.name,
     crds,
     hasElection: file.electedCommand !== undefined,
-    realTime: {
-      ...REAL_TIME,
-      ...(file.quietMs !== undefined && { quietMs: file.quietMs }),
-      ...(file.patienceMs !== undefined && { patienceMs: file.patienceMs }),
-    },
+    realTime: { ...scenarioTimes(file), signal: options.signal },
     start: (place) => ({
       run: async (signal) => {
         const instance = processInstance(
@@ -100,14 +89,16 @@ function operatorOf(file: ScenarioFile, options: ProcessExplorationOptions): Ope
   }
 }
 
-function scenarioOf(file: ScenarioFile): Exploration<ServiceWorld>['scenario'] {
+function scenarioOf(file: ScenarioFile, signal: AbortSignal | undefined): Exploration<ServiceWorld>['scenario'] {
+  const { patienceMs } = scenarioTimes(file)
   return {
     name: file.name,
     steps: file.steps.map(({ name, action, goal, rest }) => ({
       name,
       rest,
       ...(goal !== undefined && { goal }),
-      act: async (user: User<ServiceWorld>) => performAction(substituted(action, await user.world.variables()), user),
+      act: async (user: User<ServiceWorld>) =>
+        performAction(substituted(action, await user.world.variables()), user, { patienceMs, signal }),
     })),
   }
 }

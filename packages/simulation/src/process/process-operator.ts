@@ -1,12 +1,12 @@
 /** An operator that is a command: each instance is a process, with a kubeconfig that leads through the seam. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { OperatorInstance, Place } from '../operator-under-test.ts'
 import { Child } from './child-process.ts'
 import { freePorts } from './free-ports.ts'
 import { HttpFront } from './http-front.ts'
 import { kubeconfigFor } from './kubeconfig.ts'
+import { TemporaryFolder } from './temporary-folder.ts'
 
 /** How an operator is started. */
 export interface ProcessCommand {
@@ -31,39 +31,33 @@ export function processInstance(command: ProcessCommand, place: Place): Operator
 }
 
 async function run({ command, env, cwd, onLine, onPorts }: ProcessCommand, place: Place, signal: AbortSignal) {
-  const folder = await mkdtemp(join(tmpdir(), 'reeve-process-'))
+  await using folder = await TemporaryFolder.create('reeve-process-')
+  await using front = await HttpFront.start(place.transport)
+  const kubeconfig = join(folder.path, 'kubeconfig')
+  await writeFile(kubeconfig, kubeconfigFor(front.port), { mode: 0o600 })
+  const ports = await freePorts()
+  onPorts?.(ports)
+  if (signal.aborted || place.killed.aborted) return
+  const child = new Child({
+    command,
+    cwd,
+    env: {
+      ...process.env,
+      ...env,
+      KUBECONFIG: kubeconfig,
+      REEVE_INSTANCE: place.identity,
+      ...Object.fromEntries(ports.map((port, index) => [`REEVE_PORT_${index + 1}`, String(port)])),
+    },
+    onLine: onLine && ((line) => onLine(place.identity, line)),
+  })
+  const stop = () => child.signal('SIGTERM')
+  const kill = () => child.signal('SIGKILL')
+  signal.addEventListener('abort', stop, { once: true })
+  place.killed.addEventListener('abort', kill, { once: true })
   try {
-    await using front = await HttpFront.start(place.transport)
-    const kubeconfig = join(folder, 'kubeconfig')
-    await writeFile(kubeconfig, kubeconfigFor(front.port), { mode: 0o600 })
-    const ports = await freePorts()
-    onPorts?.(ports)
-    if (signal.aborted || place.killed.aborted) return
-    const child = new Child({
-      command,
-      cwd,
-      env: {
-        ...process.env,
-        ...env,
-        KUBECONFIG: kubeconfig,
-        REEVE_INSTANCE: place.identity,
-        ...Object.fromEntries(ports.map((port, index) => [`REEVE_PORT_${index + 1}`, String(port)])),
-      },
-      onLine: onLine && ((line) => onLine(place.identity, line)),
-    })
-    const stop = () => child.signal('SIGTERM')
-    const kill = () => child.signal('SIGKILL')
-    signal.addEventListener('abort', stop, { once: true })
-    place.killed.addEventListener('abort', kill, { once: true })
-    if (place.killed.aborted) kill()
-    else if (signal.aborted) stop()
-    try {
-      await child.ended()
-    } finally {
-      signal.removeEventListener('abort', stop)
-      place.killed.removeEventListener('abort', kill)
-    }
+    await child.ended()
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    signal.removeEventListener('abort', stop)
+    place.killed.removeEventListener('abort', kill)
   }
 }

@@ -13,7 +13,7 @@ export type Action =
   | { readonly type: 'delete'; readonly objects: readonly GivenObject[] }
   | { readonly type: 'scale'; readonly object: GivenObject; readonly replicas: number }
   /** Waits until a condition of the object is true. */
-  | { readonly type: 'wait'; readonly object: GivenObject; readonly condition: string; readonly timeoutMs: number }
+  | { readonly type: 'wait'; readonly object: GivenObject; readonly condition: string }
 
 /** A step of the file. */
 export interface FileStep {
@@ -27,8 +27,6 @@ export interface FileStep {
 export type LoadObjects = (value: unknown, at: string) => Promise<readonly GivenObject[]>
 
 const ACTIONS = ['apply', 'patch', 'delete', 'scale', 'wait'] as const
-
-const WAIT_MS = 60_000
 
 /** Reads `steps`. */
 export async function readSteps(file: Fields, load: LoadObjects): Promise<readonly FileStep[]> {
@@ -78,7 +76,7 @@ async function readAction(type: (typeof ACTIONS)[number], fields: Fields, load: 
   }
   const { condition } = given
   if (typeof condition !== 'string') throw new ScenarioError(`${at}.condition must be the type of a condition`)
-  return { type, object, condition, timeoutMs: WAIT_MS }
+  return { type, object, condition }
 }
 
 function titleOf(action: Action): string {

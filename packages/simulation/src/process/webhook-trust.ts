@@ -1,21 +1,26 @@
 /** Certificates for the webhooks of a process, and the trust of the cluster in them. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRecord } from '@reeve/kube'
 import { issueAuthority, issueServing } from '@reeve/runtime/certificates'
 import type { PlainObject } from '../operator-under-test.ts'
+import { TemporaryFolder } from './temporary-folder.ts'
 
 const VALIDITY_MS = 24 * 3_600_000
 
 /** A folder with `tls.crt`, `tls.key` and `ca.crt`, as servers of webhooks expect it. */
 export class WebhookTrust implements AsyncDisposable {
-  readonly folder: string
+  readonly #folder: TemporaryFolder
   readonly #authority: string
 
-  private constructor(folder: string, authority: string) {
-    this.folder = folder
+  private constructor(folder: TemporaryFolder, authority: string) {
+    this.#folder = folder
     this.#authority = authority
+  }
+
+  /** Its path. */
+  get folder(): string {
+    return this.#folder.path
   }
 
   /** @param services such as `system/webhooks` */
@@ -27,11 +32,11 @@ export class WebhookTrust implements AsyncDisposable {
       return [`${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`, `${name}.${namespace}`]
     })
     const serving = await issueServing(authority, [...hosts, 'localhost'], validity)
-    const folder = await mkdtemp(join(tmpdir(), 'reeve-webhooks-'))
+    const folder = await TemporaryFolder.create('reeve-webhooks-')
     await Promise.all([
-      writeFile(join(folder, 'tls.crt'), serving.certificate),
-      writeFile(join(folder, 'tls.key'), serving.privateKey, { mode: 0o600 }),
-      writeFile(join(folder, 'ca.crt'), authority.certificate),
+      writeFile(join(folder.path, 'tls.crt'), serving.certificate),
+      writeFile(join(folder.path, 'tls.key'), serving.privateKey, { mode: 0o600 }),
+      writeFile(join(folder.path, 'ca.crt'), authority.certificate),
     ])
     return new WebhookTrust(folder, Buffer.from(authority.certificate).toString('base64'))
   }
@@ -59,6 +64,6 @@ export class WebhookTrust implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.folder, { recursive: true, force: true })
+    await this.#folder[Symbol.asyncDispose]()
   }
 }

@@ -14,7 +14,11 @@ import { act, deleteAll, perform } from './user-actions.ts'
 /** Creations of one object that a race between the garbage collector and an operator may add. */
 const EXTRA_CREATES_IN_REAL_TIME = 2
 
-/** Runs the scenario once. The world is closed on return; its log remains. */
+/**
+ * Runs the scenario once. The world is closed on return; its log remains.
+ *
+ * *Errors*: the reason of the signal of a world in real time.
+ */
 export async function runScenario(
   operator: OperatorUnderTest,
   scenario: Scenario,
@@ -29,7 +33,10 @@ export async function runScenario(
     numbering: options.expected?.numbering,
   })
   try {
-    return await new Run(world, operator, scenario, options).run()
+    const run = await new Run(world, operator, scenario, options).run()
+    // What failed because the run was interrupted says nothing.
+    operator.realTime?.signal?.throwIfAborted()
+    return run
   } finally {
     await world.close()
   }
@@ -79,6 +86,7 @@ class Run {
     const judge = new Judge(world, this.#operator)
     for (let replica = 0; replica < replicas; replica++) this.#supervisor.start()
     await this.#play(judge, disturbance)
+    await this.#outlastStops()
     this.#problems.push(...judge.foreignChanges())
     if (expected !== undefined && countsWrites)
       this.#problems.push(
@@ -135,6 +143,12 @@ class Run {
       if (this.#options.expected === undefined) this.#problems.push(...judge.errors(step))
       if (!isAtRest) return
     }
+  }
+
+  /** In real time a run may be over before it is known whether an instance obeys the stop signal. */
+  async #outlastStops(): Promise<void> {
+    const { isExact, lookMs } = this.#world.pace
+    while (!isExact && this.#supervisor.isStopping && (await this.#settling.pass(lookMs)));
   }
 
   /** A step that was ended early does not reach its goal. */

@@ -21,6 +21,8 @@ export class Supervisor {
   readonly #world: World
   readonly #operator: OperatorUnderTest
   readonly #options: SupervisorOptions
+  /** Those that got the stop signal less than half a minute ago. */
+  readonly #stopping: RunningInstance[] = []
   #failures = 0
   /** One that cannot start fails again and again for the same reason: that is said once. */
   readonly #errors = new Set<string>()
@@ -52,14 +54,27 @@ export class Supervisor {
     this.#options.onFault(`instance ${number} gets the stop signal`, true)
     instance.stop()
     const { stopMs } = EXPLORATION_DEFAULTS
-    this.#world.clock.schedule(stopMs, () => {
-      if (instance.end === undefined && !instance.isKilled)
-        this.#problem(`instance ${number} still runs ${stopMs} ms after the stop signal`)
+    this.#stopping.push(instance)
+    this.#world.clock.schedule(this.#world.pace.ofOperator(stopMs), () => {
+      if (this.#isStillStopping(instance))
+        this.#problem(`instance ${number} still runs ${stopMs / 1_000} s after the stop signal`)
+      this.#stopping.splice(this.#stopping.indexOf(instance), 1)
     })
   }
 
+  /** Whether an instance got the stop signal, may still take its time, and has not ended. */
+  get isStopping(): boolean {
+    return this.#stopping.some((instance) => this.#isStillStopping(instance))
+  }
+
+  #isStillStopping(instance: RunningInstance): boolean {
+    return instance.end === undefined && !instance.isKilled && !this.#world.isClosed
+  }
+
   #restart(): void {
-    this.#world.clock.schedule(EXPLORATION_DEFAULTS.restartMs, () => this.start())
+    this.#world.clock.schedule(EXPLORATION_DEFAULTS.restartMs, () => {
+      if (!this.#world.isClosed) this.start()
+    })
   }
 
   #onEnd(instance: RunningInstance): void {

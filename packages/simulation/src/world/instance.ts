@@ -39,6 +39,8 @@ export class RunningInstance {
   readonly #source: AmbientSource
   readonly #reconciles: ReconcileRecord[] = []
   readonly #stop = new AbortController()
+  readonly #isProcess: boolean
+  readonly #over: Promise<void>
   #running: OperatorInstance | undefined
   #end: InstanceEnd | undefined
 
@@ -73,7 +75,8 @@ export class RunningInstance {
       leaderElection: options.leaderElection && { ...options.leaderElection, identity: this.identity, random },
       ...options.outside(this.#seam.killed),
     }
-    withAmbient(this.#source, () => this.#run(() => operator.start(place, client))).then(
+    this.#isProcess = operator.realTime !== undefined
+    this.#over = withAmbient(this.#source, () => this.#run(() => operator.start(place, client))).then(
       () => this.#ended({ type: 'stopped' }, options),
       (error: unknown) => this.#ended({ type: 'failed', error: asError(error) }, options),
     )
@@ -126,6 +129,13 @@ export class RunningInstance {
       this.#stop.abort(new Error('the world has ended'))
     })
     await this.#clock.runOut()
+    // A process ends when it is killed; what waits in this one may never end.
+    if (this.#isProcess) await this.#over
+  }
+
+  /** Resolves when it has ended by itself or after the stop signal, or as a process that was killed. */
+  get over(): Promise<void> {
+    return this.#over
   }
 
   /** As SIGTERM. */

@@ -1,5 +1,6 @@
 /** The instances of the operator in one world: starts them, and knows which of them still run. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { sleep } from '@reeve/kube'
 import { RECONCILE_CHANNEL, type ReconcileRecord } from '@reeve/runtime/controller'
 import { ambientSource } from '../ambient/ambient-source.ts'
 import type { OperatorUnderTest } from '../operator-under-test.ts'
@@ -65,6 +66,16 @@ export class Instances {
   get leaseHolder(): string | undefined {
     const lease = this.#options.seam.cluster.api.get(LEASES, LEASE.namespace, LEASE.name)
     return (lease?.spec as { readonly holderIdentity?: string } | undefined)?.holderIdentity
+  }
+
+  /** Stops all of them, as far as they obey within the time. */
+  async stop(graceMs: number): Promise<void> {
+    const stopping = this.running
+    for (const instance of stopping) instance.stop()
+    const over = new AbortController()
+    const grace = sleep(graceMs, { signal: over.signal }).catch(() => undefined)
+    await Promise.race([Promise.all(stopping.map((instance) => instance.over)), grace])
+    over.abort()
   }
 
   /** Ends all of them, and everything in them that still waits. */

@@ -6,8 +6,8 @@ const limits = { maxRequestsPerMinute: 3, maxRequests: 10, maxRealMs: 1_000 }
 const minutes = (count: number) => Array.from({ length: count }, (_, index) => index * 60_000)
 
 /** Counts requests at these virtual times; returns the first reason to end. */
-function countAt(times: readonly number[], realNow = () => 0): string | undefined {
-  const bounds = new RunBounds(limits, realNow)
+function countAt(times: readonly number[], realNow = () => 0, speed = 1): string | undefined {
+  const bounds = new RunBounds(limits, realNow, speed)
   return times.map((atMs) => bounds.count(atMs, () => 'list pods')).find((reason) => reason !== undefined)
 }
 
@@ -18,6 +18,12 @@ describe('a run has to end', () => {
       'hot loop: more than 3 requests within a minute, 0.008 s after the start, the last: list pods',
     )
     expect(countAt([5, 6, 7, 60_001, 60_002, 60_003])).toBeUndefined()
+  })
+
+  it('which is told in the time of the operator', () => {
+    expect(countAt([5, 6, 7, 6_000], () => 0, 6)).toBe(
+      'hot loop: more than 3 requests within 10 s, 1.000 s after the start, the last: list pods',
+    )
   })
 
   it('when it sends too many requests in all', () => {

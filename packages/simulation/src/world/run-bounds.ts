@@ -21,15 +21,20 @@ export class RunBounds {
   readonly #limits: RunLimits
   readonly #realNow: () => number
   readonly #startedMs: number
+  readonly #speed: number
   #requests = 0
   #requestsInMinute = 0
   #minute = -1
 
-  /** @param now milliseconds of real time */
-  constructor(limits: RunLimits = EXPLORATION_DEFAULTS, now: () => number = realNow) {
+  /**
+   * @param now milliseconds of real time
+   * @param speed virtual milliseconds in one of the operator, which is what people are told
+   */
+  constructor(limits: RunLimits = EXPLORATION_DEFAULTS, now: () => number = realNow, speed = 1) {
     this.#limits = limits
     this.#realNow = now
     this.#startedMs = now()
+    this.#speed = speed
   }
 
   /**
@@ -43,9 +48,11 @@ export class RunBounds {
     const minute = Math.floor(atMs / MINUTE_MS)
     if (minute !== this.#minute) this.#requestsInMinute = 0
     this.#minute = minute
-    const at = () => `${(atMs / 1_000).toFixed(3)} s after the start, the last: ${request()}`
-    if (++this.#requestsInMinute > maxRequestsPerMinute)
-      return `hot loop: more than ${maxRequestsPerMinute} requests within a minute, ${at()}`
+    const at = () => `${(atMs / this.#speed / 1_000).toFixed(3)} s after the start, the last: ${request()}`
+    if (++this.#requestsInMinute > maxRequestsPerMinute) {
+      const period = this.#speed === 1 ? 'a minute' : `${MINUTE_MS / this.#speed / 1_000} s`
+      return `hot loop: more than ${maxRequestsPerMinute} requests within ${period}, ${at()}`
+    }
     if (++this.#requests > maxRequests) return `more than ${maxRequests} requests, ${at()}`
     if (this.#realNow() - this.#startedMs > maxRealMs)
       return `the run takes more than ${maxRealMs / 1_000} s of real time; it reached ${at()}`

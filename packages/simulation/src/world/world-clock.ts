@@ -1,5 +1,5 @@
 /** The time of a world: simulated, or real for operators that run in processes of their own. */
-import { type Clock, sleep, systemClock, type Timer } from '@reeve/kube'
+import { type Clock, sleep, systemClock, type Timer, untilAborted } from '@reeve/kube'
 
 /** A clock that a run lets pass. */
 export interface WorldClock extends Clock {
@@ -16,10 +16,15 @@ export interface WorldClock extends Clock {
 export class HurriedClock implements WorldClock {
   readonly #speed: number
   readonly #startMs: number
+  readonly #signal: AbortSignal | undefined
 
-  /** @param speed milliseconds of this clock in one of real time */
-  constructor(speed: number) {
+  /**
+   * @param speed milliseconds of this clock in one of real time
+   * @param signal whoever lets time pass fails with its reason from then on
+   */
+  constructor(speed: number, signal?: AbortSignal) {
     this.#speed = speed
+    this.#signal = signal
     this.#startMs = systemClock.now()
   }
 
@@ -32,10 +37,10 @@ export class HurriedClock implements WorldClock {
   }
 
   advance(ms: number): Promise<void> {
-    return sleep(ms / this.#speed)
+    return sleep(ms / this.#speed, this.#signal && { signal: this.#signal })
   }
 
   runToCompletion<T>(promise: Promise<T>): Promise<T> {
-    return promise
+    return untilAborted(promise, this.#signal)
   }
 }

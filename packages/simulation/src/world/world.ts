@@ -4,8 +4,9 @@ import type { KubeClient } from '@reeve/kube'
 import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
 import { ambientPatch } from '../ambient/ambient-patch.ts'
 import { type AmbientSource, withAmbient } from '../ambient/ambient-source.ts'
+import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 import type { OperatorUnderTest, Place, User } from '../operator-under-test.ts'
-import { type Pace, realPace, SIMULATED_PACE } from '../pace.ts'
+import { type Pace, type RealTime, realPace, SIMULATED_PACE } from '../pace.ts'
 import { claimedClient, parsed, put } from './claimed-client.ts'
 import type { Disturbance, SeamRequest } from './disturbance.ts'
 import { ForeignMarks } from './foreign-marks.ts'
@@ -45,6 +46,9 @@ export interface WorldOptions {
 /** A day of history, so that an old view can be shown long after; when it expires is up to the patterns. */
 const EVENT_WINDOW = { maxAgeMs: 24 * 3_600_000 }
 
+/** How long processes may take to stop when their run is interrupted; whoever interrupted it waits. */
+const STOP_GRACE_MS = 3_000
+
 /**
  * Starts a world.
  *
@@ -56,7 +60,8 @@ const EVENT_WINDOW = { maxAgeMs: 24 * 3_600_000 }
  * await world.close()
  */
 export async function createWorld(options: WorldOptions): Promise<World> {
-  if (options.operator?.realTime !== undefined) return createRealWorld(options.operator, options)
+  const { realTime } = options.operator ?? {}
+  if (realTime !== undefined) return createRealWorld(realTime, options)
   const { startMs } = options
   const clock = new SimulatedClock(startMs === undefined ? {} : { startMs })
   const random = seededRandom(options.seed)
@@ -78,8 +83,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 }
 
 /** A world in real time: nothing in this process is made virtual, and the cluster has the time of the operator. */
-async function createRealWorld(operator: OperatorUnderTest, options: WorldOptions): Promise<World> {
-  const { realTime } = operator
+async function createRealWorld(realTime: RealTime, options: WorldOptions): Promise<World> {
   const services = new Map<string, number>()
   const cluster = await startEmbeddedCluster({
     listen: false,
@@ -91,7 +95,7 @@ async function createRealWorld(operator: OperatorUnderTest, options: WorldOption
       return port === undefined ? undefined : { host: '127.0.0.1', port }
     },
   })
-  return new World(new HurriedClock(realTime?.speed ?? 1), cluster, options, services)
+  return new World(new HurriedClock(realTime.speed, realTime.signal), cluster, options, services)
 }
 
 /** See {@link createWorld}. */
@@ -121,7 +125,8 @@ export class World implements SeamContext {
   readonly #ambient: AmbientSource
   readonly #instances: Instances
   #excess: string | undefined
-  readonly #isVirtual: boolean
+  /** `undefined` when time is virtual. */
+  readonly #realTime: RealTime | undefined
   #isClosed = false
 
   constructor(
@@ -131,17 +136,17 @@ export class World implements SeamContext {
     services: Map<string, number> = new Map(),
   ) {
     const { seed, disturbance = {}, operator, limits, numbering } = options
-    const isReal = operator?.realTime !== undefined
-    this.pace = operator?.realTime === undefined ? SIMULATED_PACE : realPace(operator.realTime)
-    this.log = new RunLog(isReal ? numberedLike(numbering) : undefined)
-    this.#isVirtual = !isReal
+    const { realTime } = operator ?? {}
+    this.#realTime = realTime
+    this.pace = realTime === undefined ? SIMULATED_PACE : realPace(realTime)
+    this.log = new RunLog(realTime === undefined ? undefined : numberedLike(numbering))
     this.services = services
     this.seed = seed
     this.clock = clock
     this.cluster = cluster
     this.startMs = clock.now()
     this.ledger = new Ledger(cluster.api, () => this.elapsedMs)
-    const bounds = new RunBounds(limits)
+    const bounds = boundsOf(limits, realTime)
     this.disturbance = new ObservedDisturbance(this.log, disturbance, (request) => this.#isRunaway(bounds, request))
     this.#instances = new Instances({
       seam: this,
@@ -205,13 +210,20 @@ export class World implements SeamContext {
     return this.#instances.leaseHolder
   }
 
+  /** Whether it has ended: nothing starts in it any more. */
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
   /** Ends everything. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
+    // Whoever interrupts an exploration wants processes to clean up what they made outside the cluster.
+    if (this.#realTime?.signal?.aborted) await this.#instances.stop(STOP_GRACE_MS)
     await this.#instances.close()
     await this.cluster.stop()
-    if (this.#isVirtual) ambientPatch.release()
+    if (this.#realTime === undefined) ambientPatch.release()
     await this.outsideWorld.close?.()
   }
 
@@ -246,6 +258,12 @@ export class World implements SeamContext {
     const call = outsideCall({ world: this, instance, killed })
     return { outside: outsideClient(this.outside, call), world: this.outsideWorld, call }
   }
+}
+
+function boundsOf(limits: RunLimits | undefined, realTime: RealTime | undefined): RunBounds {
+  if (realTime === undefined) return new RunBounds(limits)
+  const { maxRunMs, speed } = realTime
+  return new RunBounds(limits ?? { ...EXPLORATION_DEFAULTS, maxRealMs: maxRunMs }, undefined, speed)
 }
 
 function numberedLike(numbering: Numbering | undefined): Numbering {
