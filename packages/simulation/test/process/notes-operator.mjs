@@ -34,6 +34,11 @@ async function request(method, path, body) {
     headers: { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   })
+  const retryAfter = response.headers.get('retry-after')
+  if (response.status === 429 && retryAfter !== null) {
+    await pause(1_000 * Number(retryAfter))
+    return request(method, path, body)
+  }
   const result = await response.json()
   if (response.ok) return result
   throw Object.assign(new Error(result.message), { status: response.status })
