@@ -41,6 +41,8 @@ export const EXPLORATION_DEFAULTS = Object.freeze({
   quickSeconds: 60,
   /** Points tried for each pattern that is sampled. */
   budget: 24,
+  /** Shorter or simpler walks that are tried when one fails. */
+  maxShrinkRuns: 40,
   /** Pairs of faults tried. */
   pairs: 100,
   seed: 1,

@@ -21,6 +21,8 @@ export interface ExplorerOptions {
   readonly seed?: number
   /** Points of each pattern that is sampled. @default 24 */
   readonly budget?: number
+  /** How many shorter or simpler walks are tried when one fails. @default 40, and none for processes: each takes a minute */
+  readonly maxShrinkRuns?: number
 }
 
 /** What is known of a point without running it. */
@@ -52,6 +54,7 @@ export class Explorer {
   readonly #exploration: Exploration
   readonly #seed: number
   readonly #budget: number
+  readonly #maxShrinkRuns: number
   readonly #undisturbed = new Map<Mode, Promise<ScenarioRun>>()
   #otherSeed: Promise<ScenarioRun> | undefined
   readonly #points = new Map<Pattern, Promise<readonly Point[]>>()
@@ -60,6 +63,8 @@ export class Explorer {
     this.#exploration = exploration
     this.#seed = options.seed ?? EXPLORATION_DEFAULTS.seed
     this.#budget = options.budget ?? EXPLORATION_DEFAULTS.budget
+    const isProcess = exploration.operator.realTime !== undefined
+    this.#maxShrinkRuns = options.maxShrinkRuns ?? (isProcess ? 0 : EXPLORATION_DEFAULTS.maxShrinkRuns)
   }
 
   /** The points of a pattern, in order. */
@@ -94,6 +99,7 @@ export class Explorer {
       scenario,
       seed: this.#seed,
       budget: this.#budget,
+      maxShrinkRuns: this.#maxShrinkRuns,
       undisturbed: (mode) => this.#runUndisturbed(mode),
       withOtherSeed: () => this.#runWithOtherSeed(),
       disturbed: async (mode, options) => {

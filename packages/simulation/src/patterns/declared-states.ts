@@ -8,7 +8,7 @@ import { changedValues, type RemovablePath, removablePaths, without } from '../s
 import { narrowed } from '../schema/narrowed.ts'
 import { optionalSteps } from './optional-steps.ts'
 import type { Pattern, PatternContext, Point, PointOutcome } from './pattern.ts'
-import { MAX_SHRINK_RUNS, reduced, smallest } from './reduced-walk.ts'
+import { reduced, smallest } from './reduced-walk.ts'
 import { StateWalker } from './state-walker.ts'
 import { accepted, fieldName, isInert, type Parts, valueAt } from './walk-parts.ts'
 
@@ -131,16 +131,17 @@ function randomWalk(parts: Parts, walk: number): Point {
     label: `random walk ${walk} through up to ${WALK_LENGTH} states`,
     shape: { coarse: 'random walk', fine: String(walk) },
     run: async () => {
+      const { maxShrinkRuns } = parts.context
       let runs = 0
       let worst: PointOutcome | undefined
       let last: PointOutcome | undefined
       const walks = fc.array(specsOf(parts), { minLength: 2, maxLength: WALK_LENGTH })
       const holds = fc.asyncProperty(walks, async (states) => {
         // Shrinking could take long; after this many runs the smallest one so far is used.
-        if (runs++ > MAX_SHRINK_RUNS) return true
+        if (runs++ > maxShrinkRuns) return true
         last = await parts.walker.walk(states)
         if (last.problems.length === 0) return true
-        worst = smallest(last, states)
+        worst = smallest(last, states, maxShrinkRuns > 0)
         return false
       })
       await fc.check(holds, { seed: parts.context.seed * 1_000 + walk, numRuns: 1 })

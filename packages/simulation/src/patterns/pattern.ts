@@ -31,6 +31,8 @@ export interface PatternContext {
   readonly seed: number
   /** Points of a pattern that is sampled. */
   readonly budget: number
+  /** How many shorter or simpler walks are tried when one fails. */
+  readonly maxShrinkRuns: number
   /** The undisturbed run in a mode; run once and cached. */
   undisturbed(mode: Mode): Promise<ScenarioRun>
   /** An undisturbed run that differs in its seed and in its time. */

@@ -4,22 +4,20 @@ import { removablePaths, without } from '../schema/changed-values.ts'
 import type { PointOutcome } from './pattern.ts'
 import { accepted, type Parts } from './walk-parts.ts'
 
-/** How many shorter or simpler walks are tried when one fails. */
-export const MAX_SHRINK_RUNS = 40
-
 /** Runs a walk; when it fails, leaves out states and parts of states as long as it still does. */
 export async function reduced(
   parts: Parts,
   states: readonly PlainObject[],
   run: (states: readonly PlainObject[]) => Promise<PointOutcome>,
 ): Promise<PointOutcome> {
+  const { maxShrinkRuns } = parts.context
   const first = await run(states)
   if (first.problems.length === 0) return first
   let [outcome, current, runs] = [first, states, 0]
   for (let isSmaller = true; isSmaller; ) {
     isSmaller = false
     for (const candidate of simpler(parts, current)) {
-      if (runs++ >= MAX_SHRINK_RUNS) return smallest(outcome, current)
+      if (runs++ >= maxShrinkRuns) return smallest(outcome, current, runs > 1)
       const tried = await run(candidate)
       if (kindOf(tried) !== kindOf(first)) continue
       ;[outcome, current, isSmaller] = [tried, candidate, true]
@@ -29,12 +27,19 @@ export async function reduced(
   return smallest(outcome, current)
 }
 
-/** The outcome, with the states that lead to it in its message. */
-export function smallest(outcome: PointOutcome, states: readonly PlainObject[]): PointOutcome {
+/**
+ * The outcome, with the states that lead to it in its message.
+ *
+ * @param isReduced whether smaller ones were tried
+ */
+export function smallest(outcome: PointOutcome, states: readonly PlainObject[], isReduced = true): PointOutcome {
   const walk = states.map((state) => JSON.stringify(state)).join(' then ')
   const [first, ...others] = outcome.problems
   if (first === undefined) return outcome
-  const shown = { ...first, message: `${first.message}; the smallest walk that shows it: ${walk}` }
+  const shown = {
+    ...first,
+    message: `${first.message}; the ${isReduced ? 'smallest walk' : 'walk'} that shows it: ${walk}`,
+  }
   return { ...outcome, problems: [shown, ...others] }
 }
 

@@ -3,6 +3,7 @@ import type { PointObserver, PointRunner, PointTask } from '../explore-with.ts'
 import type { Explorer } from '../explorer.ts'
 import type { PointOutcome } from '../patterns/pattern.ts'
 import type { PatternName } from '../patterns/pattern-names.ts'
+import type { RunSlots } from './run-slots.ts'
 
 /** How often a divergence must show: real time is never the same twice. */
 const CONFIRMATIONS = 3
@@ -16,8 +17,7 @@ export interface Unconfirmed {
 
 /** Options of {@link concurrentRunner}. */
 export interface ConcurrentRunnerOptions {
-  /** Runs at the same time. */
-  readonly parallel: number
+  readonly slots: RunSlots
   readonly onUnconfirmed: (found: Unconfirmed) => void
   /** Interrupts runs, whose results are then of no interest. @default never */
   readonly signal?: AbortSignal | undefined
@@ -35,12 +35,11 @@ export function concurrentRunner(explorer: Explorer, options: ConcurrentRunnerOp
       return new Map(entries)
     },
     run: async (tasks, observer) => {
-      const waiting = [...tasks]
-      const work = async () => {
-        for (let task = waiting.shift(); task !== undefined && !observer.isOver(); task = waiting.shift())
-          await runOne(explorer, task, observer, options)
-      }
-      await Promise.all(Array.from({ length: options.parallel }, work))
+      const inTurn = (task: PointTask) =>
+        options.slots.run(async () => {
+          if (!observer.isOver()) await runOne(explorer, task, observer, options)
+        })
+      await Promise.all(tasks.map(inTurn))
     },
   }
 }

@@ -5,12 +5,15 @@ import { Explorer } from '../explorer.ts'
 import type { Exploration } from '../operator-under-test.ts'
 import { concurrentRunner, type Unconfirmed, unlessInterrupted } from './concurrent-runner.ts'
 import { processExploration } from './process-exploration.ts'
+import { RunSlots } from './run-slots.ts'
 import { readScenario } from './scenario-file.ts'
 import { Shrinker } from './shrink.ts'
+import { spareTime } from './spare-time.ts'
+import { TimeLimit } from './time-limit.ts'
 import { WebhookTrust } from './webhook-trust.ts'
 
-/** Of the time for everything, what may be spent on shorter scenarios afterwards. */
-const SHRINKING_SHARE = 0.2
+/** Of the time for points, what may be spent afterwards: on runs in progress, repetitions and shorter scenarios. */
+const CLOSING_SHARE = 0.2
 
 /** Options of {@link exploreProcess}. */
 export interface ExploreProcessOptions extends Omit<ExploreOptions, 'seed'> {
@@ -20,8 +23,8 @@ export interface ExploreProcessOptions extends Omit<ExploreOptions, 'seed'> {
   readonly command?: string
   /** Variables of the operator, in addition to those of the file. */
   readonly env?: Readonly<Record<string, string>>
-  /** Runs at the same time. */
-  readonly parallel: number
+  /** Runs at the same time: at least, and at most where the machine has time to spare. */
+  readonly parallel: { readonly min: number; readonly max: number }
   /** Whether shorter scenarios are looked for. @default true */
   readonly shrinks?: boolean
   readonly onLine?: (instance: string, line: string) => void
@@ -36,7 +39,7 @@ export interface ProcessReport extends ExplorationReport {
 
 /** A divergence that was seen three times. */
 export interface ProcessDivergence extends Divergence {
-  /** The steps that are needed to see it. */
+  /** The steps that are needed to see it; none for a walk through declared states, which has its own. */
   readonly steps: readonly string[]
 }
 
@@ -47,33 +50,36 @@ export interface ProcessDivergence extends Divergence {
  * used.
  *
  * @example
- * const { divergences } = await exploreProcess({ path: 'scenario.yaml', parallel: 4, maxSeconds: 600 })
+ * const { divergences } = await exploreProcess({ path: 'scenario.yaml', parallel: { min: 4, max: 8 }, maxSeconds: 600 })
  */
 export async function exploreProcess(options: ExploreProcessOptions): Promise<ProcessReport> {
-  const { path, command, env, parallel, onLine, shrinks = true, signal } = options
+  const { path, command, env, parallel, onLine, shrinks = true, maxSeconds, signal: interrupted } = options
   const file = await readScenario(path)
   const trust =
     file.webhooks.length === 0 ? undefined : await WebhookTrust.create(file.webhooks.map(({ service }) => service))
   try {
+    using limit = new TimeLimit(maxSeconds === undefined ? undefined : (1 + CLOSING_SHARE) * maxSeconds * 1_000)
+    const signal = interrupted === undefined ? limit.signal : AbortSignal.any([interrupted, limit.signal])
     const { operator, scenario } = processExploration(file, { path, command, env, trust, onLine, signal })
     // Whatever world the operator deals with, the exploration makes it and hands it over.
     const exploration = { operator, scenario } as unknown as Exploration
     const unconfirmed: Unconfirmed[] = []
+    const slots = new RunSlots({ ...parallel, hasSpareTime: spareTime() })
     const runner = concurrentRunner(new Explorer(exploration, options), {
-      parallel,
+      slots,
       signal,
       onUnconfirmed: (found) => unconfirmed.push(found),
     })
-    const report = await exploreWith(runner, { operator: operator.name, scenario: scenario.name, seed: 1 }, options)
-    const endsMs = performance.now() + (options.maxSeconds ?? Number.POSITIVE_INFINITY) * 1_000 * SHRINKING_SHARE
-    const isOver = () => signal?.aborted === true || !shrinks || performance.now() > endsMs
-    const names = scenario.steps.map(({ name }) => name)
-    const shrinker = new Shrinker(exploration, isOver)
-    const divergences: ProcessDivergence[] = await Promise.all(
-      report.divergences.map(async (divergence) => ({
-        ...divergence,
-        steps: (await unlessInterrupted(signal, () => shrinker.neededSteps(divergence))) ?? names,
-      })),
+    const subject = { operator: operator.name, scenario: scenario.name, seed: 1 }
+    const report = await exploreWith(runner, subject, { ...options, signal })
+    const steps = scenario.steps.map(({ name }) => name)
+    const shrinker = new Shrinker(exploration, () => signal.aborted || !shrinks, options)
+    const divergences = await Promise.all(
+      report.divergences.map(async (divergence): Promise<ProcessDivergence> => {
+        const work = () => slots.run(() => shrinker.shrunk(divergence))
+        const shrunk = (await unlessInterrupted(signal, work)) ?? { divergence, steps }
+        return { ...shrunk.divergence, steps: shrunk.steps }
+      }),
     )
     return { ...report, divergences, unconfirmed }
   } finally {

@@ -108,7 +108,8 @@ function print(
   const replay = replayOf(command)
   for (const divergence of report.divergences) {
     process.stdout.write(`${divergenceText(divergence, report.operator, replay)}\n`)
-    process.stdout.write(`  needs the steps: ${divergence.steps.join(', ')}\n\n`)
+    const needed = divergence.steps.length === 0 ? '' : `  needs the steps: ${divergence.steps.join(', ')}\n`
+    process.stdout.write(`${needed}\n`)
   }
   for (const { pattern, label, message } of report.unconfirmed)
     process.stdout.write(`seen once, not confirmed: ${pattern}: ${label}: ${message}\n`)

@@ -5,6 +5,8 @@ import { PATTERN_NAMES, type PatternName, patternName } from '../patterns/patter
 
 /** Runs at the same time for each core: they mostly wait. */
 const RUNS_PER_CORE = 3
+/** The same while cores are idle. */
+const MAX_RUNS_PER_CORE = 10
 
 const DEFAULT_BUDGET = '10m'
 const DEFAULT_REPORT_FILE = 'exploration.html'
@@ -20,11 +22,11 @@ is reported when it shows three times.
   --scenario <file>         what users do with the operator; reeve explore init writes a first one
   --command <command>       how to start the operator (default: operator.command of the file). It finds the
                             cluster through KUBECONFIG; $REEVE_PORT_1 to $REEVE_PORT_4 are free ports
-  --budget <duration>       stop after this time, such as 90s or 10m; what differs most is tried first
-                            (default: ${DEFAULT_BUDGET})
+  --budget <duration>       try points for this time, such as 90s or 10m, what differs most first; up to a fifth
+                            more to repeat and shorten what was found (default: ${DEFAULT_BUDGET})
   --pattern <name>          only this pattern, by name or number; may be repeated or separated by commas
   --only <shape>            only points of this shape, to replay a divergence
-  --parallel <number>       runs at the same time (default: ${RUNS_PER_CORE} for each core)
+  --parallel <number>       runs at the same time (default: ${RUNS_PER_CORE} for each core, up to ${MAX_RUNS_PER_CORE} while cores are idle)
   --logs <folder>           write what the instances print to files in this folder
   --output <text|json>      how to report (default: text)
   --report html             also write a page with every divergence: its trace, both end states, the difference
@@ -58,7 +60,7 @@ export type ProcessCommandLine =
       readonly maxSeconds: number
       readonly patterns: readonly PatternName[]
       readonly only: string | undefined
-      readonly parallel: number
+      readonly parallel: { readonly min: number; readonly max: number }
       readonly logs: string | undefined
       readonly output: 'text' | 'json'
       readonly reportFile: string | undefined
@@ -108,12 +110,13 @@ export function readProcessArguments(args: readonly string[]): ProcessCommandLin
   if (positionals.length > 1) throw new UsageError(`unexpected argument "${positionals[1]}"`)
   if (values.scenario === undefined)
     throw new UsageError('--scenario is missing: reeve explore init writes a first scenario')
-  const { output = 'text', parallel = String(RUNS_PER_CORE * availableParallelism()) } = values
+  const { output = 'text', parallel } = values
   if (output !== 'text' && output !== 'json')
     throw new UsageError(`--output is text or json, not ${JSON.stringify(output)}`)
   const { report } = values
   if (report !== undefined && report !== 'html') throw new UsageError(`--report is html, not ${JSON.stringify(report)}`)
-  if (!/^[1-9]\d?$/.test(parallel)) throw new UsageError(`--parallel is a number from 1 to 99, not "${parallel}"`)
+  if (parallel !== undefined && !/^[1-9]\d?$/.test(parallel))
+    throw new UsageError(`--parallel is a number from 1 to 99, not "${parallel}"`)
   return {
     type: 'explore',
     path: values.scenario,
@@ -121,11 +124,17 @@ export function readProcessArguments(args: readonly string[]): ProcessCommandLin
     maxSeconds: seconds(values.budget ?? DEFAULT_BUDGET),
     patterns: (values.pattern ?? []).flatMap((one) => one.split(',')).map(pattern),
     only: values.only,
-    parallel: Number(parallel),
+    parallel: parallelOf(parallel),
     logs: values.logs,
     output,
     reportFile: values['report-file'] ?? (report === 'html' ? DEFAULT_REPORT_FILE : undefined),
   }
+}
+
+function parallelOf(given: string | undefined): { readonly min: number; readonly max: number } {
+  const cores = availableParallelism()
+  if (given === undefined) return { min: RUNS_PER_CORE * cores, max: MAX_RUNS_PER_CORE * cores }
+  return { min: Number(given), max: Number(given) }
 }
 
 function seconds(duration: string): number {

@@ -6,7 +6,14 @@ import { exploreProcess } from '../../src/process/explore-process.ts'
 const path = fileURLToPath(new URL('notes.yaml', import.meta.url))
 
 function explored(broken: string, patterns: readonly PatternName[], stopAfter = 1) {
-  return exploreProcess({ path, env: { BROKEN: broken }, patterns, parallel: 3, stopAfter, shrinks: false })
+  return exploreProcess({
+    path,
+    env: { BROKEN: broken },
+    patterns,
+    parallel: { min: 3, max: 3 },
+    stopAfter,
+    shrinks: false,
+  })
 }
 
 /** How the operator is broken, which pattern shows it, and as what. */

@@ -28,24 +28,26 @@ const keyOf = ({ metadata: { namespace, name } }) => `${namespace}/${name}`
 const ownerOf = (map) => map.metadata.ownerReferences?.find(({ kind }) => kind === 'Note')
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
-async function request(method, path, body) {
+/** Fails unless the server accepts the request; when it has too much to do, it says when to come back. */
+async function send(method, path, body) {
   const response = await fetch(server + path, {
     method,
     headers: { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   })
+  if (response.ok) return response
   const retryAfter = response.headers.get('retry-after')
-  if (response.status === 429 && retryAfter !== null) {
-    await pause(1_000 * Number(retryAfter))
-    return request(method, path, body)
-  }
-  const result = await response.json()
-  if (response.ok) return result
-  throw Object.assign(new Error(result.message), { status: response.status })
+  const { message } = await response.json()
+  if (response.status !== 429 || retryAfter === null)
+    throw Object.assign(new Error(message), { status: response.status })
+  await pause(1_000 * Number(retryAfter))
+  return send(method, path, body)
 }
 
+const request = async (method, path, body) => (await send(method, path, body)).json()
+
 async function watch(path, cache, resourceVersion) {
-  const response = await fetch(`${server}${path}?watch=true&resourceVersion=${resourceVersion}`)
+  const response = await send('GET', `${path}?watch=true&resourceVersion=${resourceVersion}`)
   let rest = ''
   for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + chunk).split('\n')
