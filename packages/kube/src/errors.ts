@@ -106,6 +106,8 @@ export interface ProxyFailure {
 export interface ConnectionErrorOptions extends ErrorOptions {
   /** Set when the proxy failed, and not the server or the connection from the proxy to it. */
   readonly proxy?: ProxyFailure
+  /** The address of the server, without a password. */
+  readonly server?: string
 }
 
 /** The connection could not be established or was lost. The client retries where that is safe. */
@@ -114,12 +116,14 @@ export class ConnectionError extends KubeError {
   override readonly code = 'KUBE_CONNECTION'
   readonly phase: ConnectionPhase
   readonly proxy: ProxyFailure | undefined
+  readonly server: string | undefined
 
   constructor(message: string, phase: ConnectionPhase, options: ConnectionErrorOptions = {}) {
-    const { proxy, ...rest } = options
+    const { proxy, server, ...rest } = options
     super(message, rest)
     this.phase = phase
     this.proxy = proxy
+    this.server = server
   }
 }
 
@@ -128,10 +132,13 @@ export class DeadlineExceededError extends KubeError {
   override readonly name = 'DeadlineExceededError'
   override readonly code = 'KUBE_DEADLINE_EXCEEDED'
   readonly timeoutMs: number
+  readonly server: string | undefined
 
-  constructor(target: RequestTarget, timeoutMs: number, options?: ErrorOptions) {
-    super(`${describeTarget(target)}: no response within ${timeoutMs} ms; raise timeoutMs or check the server`, options)
+  constructor(target: RequestTarget, timeoutMs: number, options: Omit<ConnectionErrorOptions, 'proxy'> = {}) {
+    const { server, ...rest } = options
+    super(`${describeTarget(target)}: no response within ${timeoutMs} ms (timeoutMs)`, rest)
     this.timeoutMs = timeoutMs
+    this.server = server
   }
 }
 

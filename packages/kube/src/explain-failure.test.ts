@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ApiError, ConfigError, ConnectionError, CredentialsError } from './errors.ts'
+import { ApiError, ConfigError, ConnectionError, CredentialsError, DeadlineExceededError } from './errors.ts'
 import { explainFailure, isEnvironmentFailure } from './explain-failure.ts'
 
 const target = { verb: 'list', group: '', version: 'v1', resource: 'pods', namespace: 'shop' } as const
@@ -19,6 +19,21 @@ test.each([
   const text = explainFailure(connection(code))
   expect(text).toMatch(/^cannot reach the API server: list pods: /)
   expect(text).toContain(remedy)
+})
+
+test('the server is named where the client knows it', () => {
+  const server = 'https://127.0.0.1:6443'
+  expect(explainFailure(new ConnectionError('list pods: self-signed certificate', 'connect', { server }))).toMatch(
+    /^cannot reach the API server https:\/\/127\.0\.0\.1:6443: list pods: self-signed certificate\. /,
+  )
+  expect(explainFailure(new DeadlineExceededError(target, 5_000, { server }))).toMatch(
+    /^the API server https:\/\/127\.0\.0\.1:6443 does not respond in time: .*no response within 5000 ms.* Check the load/,
+  )
+})
+
+test('a call whose time was used up by failed connections has their remedy', () => {
+  const error = new DeadlineExceededError(target, 5_000, { cause: connection('ENOTFOUND') })
+  expect(explainFailure(error)).toContain('Check the host name and the DNS of this machine')
 })
 
 test('a proxy that fails is named instead of the server', () => {

@@ -1,5 +1,5 @@
 /** Sentences for people about failures on the way to an API server: what is wrong, and what to do. */
-import { ApiError, ConnectionError, CredentialsError, KubeError } from './errors.ts'
+import { ApiError, ConnectionError, CredentialsError, DeadlineExceededError, KubeError } from './errors.ts'
 
 /** How many causes of an error are considered. */
 const MAX_DEPTH = 8
@@ -7,6 +7,8 @@ const MAX_DEPTH = 8
 const CHECK_AUTHORITY = 'Check certificate-authority in the kubeconfig: it is not the authority of this server'
 const CHECK_DNS = 'Check the host name and the DNS of this machine'
 const CHECK_ADDRESS = 'Check the address and whether the server runs'
+/** What to do about a server that accepts connections and does not respond. */
+export const CHECK_SILENCE = 'Check the load of the server, and whether a firewall or proxy drops the connection'
 /** What to do about credentials that the server rejects. */
 export const CHECK_CREDENTIALS =
   'Check the token or client certificate in the kubeconfig: it may have expired or belong to another cluster'
@@ -40,6 +42,7 @@ export function connectionAdvice(error: ConnectionError): string {
 export function remedyOf(error: unknown): string | undefined {
   const cause = kubeCauseOf(error)
   if (cause instanceof ConnectionError) return connectionAdvice(cause)
+  if (cause instanceof DeadlineExceededError) return remedyOf(cause.cause) ?? CHECK_SILENCE
   if (cause instanceof CredentialsError) return CHECK_CREDENTIALS
   if (!(cause instanceof ApiError)) return undefined
   if (cause.status === 401) return CHECK_CREDENTIALS
@@ -51,7 +54,7 @@ export function remedyOf(error: unknown): string | undefined {
  *
  * @example
  * explainFailure(error)
- * // 'cannot reach the API server: list pods: connect ECONNREFUSED 127.0.0.1:6443. Check the address and …'
+ * // 'cannot reach the API server https://127.0.0.1:6443: list pods: connect ECONNREFUSED 127.0.0.1:6443. Check …'
  */
 export function explainFailure(error: unknown): string {
   const message = error instanceof Error ? error.message || error.name : String(error)
@@ -60,9 +63,14 @@ export function explainFailure(error: unknown): string {
 }
 
 function subjectOf(cause: KubeError | undefined): string {
-  if (cause instanceof ConnectionError) return 'cannot reach the API server: '
+  if (cause instanceof ConnectionError) return `cannot reach ${serverOf(cause)}: `
+  if (cause instanceof DeadlineExceededError) return `${serverOf(cause)} does not respond in time: `
   if (cause instanceof CredentialsError) return 'cannot authenticate: '
   return cause instanceof ApiError && cause.status === 401 ? 'the API server rejects the credentials: ' : ''
+}
+
+function serverOf({ server }: ConnectionError | DeadlineExceededError): string {
+  return server === undefined ? 'the API server' : `the API server ${server}`
 }
 
 function kubeCauseOf(error: unknown): KubeError | undefined {

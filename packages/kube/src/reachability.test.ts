@@ -1,7 +1,13 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
+import { ConfigMaps } from './builtin-resources.ts'
 import { systemClock } from './clock.ts'
+import { createClient } from './create-client.ts'
 import { ConnectionError } from './errors.ts'
+import { explainFailure } from './explain-failure.ts'
 import { Reachability } from './reachability.ts'
+import { ManualClock } from './testing/manual-clock.ts'
 
 function setUp() {
   let nowMs = 0
@@ -24,6 +30,18 @@ test('a server that does not respond is reported once, in a sentence that names 
   for (let i = 0; i < 50; i++) fail()
   expect(warnings).toEqual([
     'cannot reach the API server https://127.0.0.1:6443 (connect ECONNREFUSED); retrying. Check the address and whether the server runs',
+  ])
+})
+
+test('a server that accepts connections and stays silent is reported with another remedy than an address', () => {
+  const { reachability, warnings } = setUp()
+  reachability.unanswered(9_999)
+  expect(warnings).toEqual([])
+  reachability.unanswered(60_004)
+  reachability.unanswered(60_002)
+  expect(warnings).toEqual([
+    'cannot reach the API server https://127.0.0.1:6443 (no response within 60 s); retrying. ' +
+      'Check the load of the server, and whether a firewall or proxy drops the connection',
   ])
 })
 
@@ -75,5 +93,29 @@ test('requests that fail because the client is closed are not reported', () => {
   const { reachability, warnings, fail } = setUp()
   reachability.stopReporting()
   fail()
+  reachability.unanswered(60_000)
   expect(warnings).toEqual([])
+})
+
+test('a client whose server is silent says so, although its caller gives up before the client does', async () => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const server = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const connected = once(silent, 'connection')
+  const clock = new ManualClock()
+  const warnings: string[] = []
+  const logger = { debug: () => undefined, warn: (_fields: object, message: string) => void warnings.push(message) }
+  const config = { server, source: 'test', namespace: 'default', trust: {} }
+  const client = createClient({ config, clock, logger })
+  const caller = new AbortController()
+  const given = client.list(ConfigMaps, { timeoutMs: 60_000, signal: caller.signal }).catch((error: unknown) => error)
+  const own = client.get(ConfigMaps, { namespace: 'shop', name: 'a' }).catch((error: unknown) => error)
+  await connected
+  await clock.advance(30_000)
+  expect(explainFailure(await own)).toContain(`the API server ${server} does not respond in time: get configmaps`)
+  caller.abort(new Error('given up'))
+  expect(await given).toMatchObject({ message: 'given up' })
+  expect(warnings).toEqual([expect.stringContaining(`cannot reach the API server ${server} (no response within 30 s)`)])
+  await client.close()
+  silent.close()
 })

@@ -1,11 +1,13 @@
 /** Reports once that a server cannot be reached or rejects the credentials, instead of once for each failed request. */
 import type { Clock } from './clock.ts'
-import { ConnectionError } from './errors.ts'
-import { CHECK_CREDENTIALS, connectionAdvice, rootMessage } from './explain-failure.ts'
+import { ConnectionError, type ConnectionPhase } from './errors.ts'
+import { CHECK_CREDENTIALS, CHECK_SILENCE, connectionAdvice, rootMessage } from './explain-failure.ts'
 import type { ClientLogger } from './observer.ts'
 
 /** How long a problem may last before it is reported again. */
 const REMINDER_MS = 60_000
+/** A call that waits this long in vain shows that the server is silent, whatever then ends the call. */
+const SILENCE_MS = 10_000
 const UNAUTHORIZED = 401
 
 /** What {@link Reachability} works with. */
@@ -29,6 +31,11 @@ export class Reachability {
     this.#options = options
   }
 
+  /** The address of the server, without a password. */
+  get server(): string {
+    return this.#options.server
+  }
+
   /** The client is closed: what fails from now on is not reported. */
   stopReporting(): void {
     this.#isClosed = true
@@ -38,12 +45,18 @@ export class Reachability {
   attempted(status: number | undefined, error: unknown): void {
     if (this.#isClosed) return
     if (status === undefined) {
-      if (error instanceof ConnectionError) this.#lost(error)
+      if (error instanceof ConnectionError) this.#lost(error.phase, rootMessage(error), connectionAdvice(error))
       return
     }
     this.#reached()
     if (status === UNAUTHORIZED) this.#rejected()
     else this.#accepted()
+  }
+
+  /** A call ended without a response. Only for calls with a deadline: the response to a stream may come late. */
+  unanswered(waitedMs: number): void {
+    if (this.#isClosed || waitedMs < SILENCE_MS) return
+    this.#lost('request', `no response within ${Math.floor(waitedMs / 1_000)} s`, CHECK_SILENCE)
   }
 
   #reached(): void {
@@ -54,15 +67,15 @@ export class Reachability {
     logger?.warn({ server, unreachableMs }, `the API server ${server} responds again`)
   }
 
-  #lost(error: ConnectionError): void {
+  #lost(phase: ConnectionPhase, problem: string, advice: string): void {
     const { server, clock, logger } = this.#options
     const now = clock.now()
     if (this.#lostAt !== undefined && now - this.#lostReportedAt < REMINDER_MS) return
     this.#lostAt ??= now
     this.#lostReportedAt = now
     logger?.warn(
-      { server, phase: error.phase, unreachableMs: now - this.#lostAt },
-      `cannot reach the API server ${server} (${rootMessage(error)}); retrying. ${connectionAdvice(error)}`,
+      { server, phase, unreachableMs: now - this.#lostAt },
+      `cannot reach the API server ${server} (${problem}); retrying. ${advice}`,
     )
   }
 

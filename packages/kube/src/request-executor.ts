@@ -2,7 +2,7 @@
 import { type Clock, sleep } from './clock.ts'
 import { withDeadline } from './deadline.ts'
 import { DEFAULT_TIMEOUT_MS } from './defaults.ts'
-import { ConnectionError, DeadlineExceededError, KubeError } from './errors.ts'
+import { ConnectionError, type ConnectionErrorOptions, DeadlineExceededError, KubeError } from './errors.ts'
 import { type Impersonation, impersonationHeaders } from './impersonation.ts'
 import type { ClientObserver } from './observer.ts'
 import type { Reachability } from './reachability.ts'
@@ -62,7 +62,10 @@ export class RequestExecutor {
     const request = this.#compose(call)
     let lastError: unknown
     const onTimeout = () =>
-      new DeadlineExceededError(call.target, timeoutMs, lastError === undefined ? {} : { cause: lastError })
+      new DeadlineExceededError(call.target, timeoutMs, {
+        ...(lastError !== undefined && { cause: lastError }),
+        ...this.#server(),
+      })
     const bounds = { clock, timeoutMs, onTimeout, ...(call.signal && { signal: call.signal }) }
     return withDeadline(bounds, async (signal) => {
       for (let attempt = 0; ; attempt++) {
@@ -115,6 +118,7 @@ export class RequestExecutor {
       return content
     } catch (error) {
       this.#report(call, startedAt, attempt, status, error)
+      if (status === undefined) this.#options.reachability?.unanswered(this.#options.clock.now() - startedAt)
       throw error
     }
   }
@@ -124,7 +128,7 @@ export class RequestExecutor {
       return await this.#options.transport.send(request)
     } catch (error) {
       request.signal?.throwIfAborted()
-      throw asConnectionError(target, error, 'request')
+      throw asConnectionError(target, error, 'request', this.#server())
     }
   }
 
@@ -157,6 +161,11 @@ export class RequestExecutor {
     })
   }
 
+  #server(): { readonly server?: string } {
+    const { reachability } = this.#options
+    return reachability === undefined ? {} : { server: reachability.server }
+  }
+
   #compose(call: Call): TransportRequest {
     const identity = impersonationHeaders(call.impersonate ?? this.#options.impersonate)
     const body = call.body === undefined ? undefined : JSON.stringify(call.body)
@@ -181,17 +190,23 @@ export class RequestExecutor {
  * An error of a transport, with the name of the object. Our own errors keep their class and phase, programming errors
  * are not changed, and anything else is a connection error.
  */
-export function asConnectionError(target: RequestTarget, error: unknown, phase: 'request' | 'response'): unknown {
+export function asConnectionError(
+  target: RequestTarget,
+  error: unknown,
+  phase: 'request' | 'response',
+  options: Pick<ConnectionErrorOptions, 'server'> = {},
+): unknown {
   if (error instanceof ConnectionError) {
     const { phase: reached, cause, proxy } = error
     return new ConnectionError(`${describeTarget(target)}: ${error.message}`, reached, {
       cause,
       ...(proxy && { proxy }),
+      ...options,
     })
   }
   if (error instanceof KubeError || isBug(error)) return error
   const message = error instanceof Error ? error.message : String(error)
-  return new ConnectionError(`${describeTarget(target)}: ${message}`, phase, { cause: error })
+  return new ConnectionError(`${describeTarget(target)}: ${message}`, phase, { cause: error, ...options })
 }
 
 // Retrying a programming error in a transport would only hide it.

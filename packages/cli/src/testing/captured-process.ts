@@ -12,6 +12,8 @@ export interface CapturedProcess {
   readonly hasColors?: boolean
   /** Emits the signals of the process. @default none */
   readonly signals?: EventEmitter
+  /** Sends SIGINT once the standard error matches. @default never */
+  readonly interruptOn?: RegExp
 }
 
 /** The exit code and output of a command line. */
@@ -31,13 +33,17 @@ export interface CapturedRun {
 export async function runCaptured(
   main: (argv: readonly string[], parts: ProcessParts) => Promise<number>,
   args: readonly string[],
-  { stdin = '', env = {}, hasColors = false, signals = new EventEmitter() }: CapturedProcess = {},
+  { stdin = '', env = {}, hasColors = false, signals = new EventEmitter(), interruptOn }: CapturedProcess = {},
 ): Promise<CapturedRun> {
   const written = { stdout: '', stderr: '' }
+  let isInterrupted = false
   const sink = (name: keyof typeof written) => ({
     hasColors,
     write: (text: string) => {
       written[name] += text
+      if (interruptOn === undefined || isInterrupted || !interruptOn.test(written.stderr)) return
+      isInterrupted = true
+      signals.emit('SIGINT', 'SIGINT')
     },
   })
   const exited = Promise.withResolvers<number>()

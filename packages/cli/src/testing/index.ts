@@ -1,2 +1,3 @@
 /** @module Support for tests of command lines. */
 export { type CapturedProcess, type CapturedRun, runCaptured } from './captured-process.ts'
+export { type RunWithoutServer, runWithoutServer } from './without-server.ts'

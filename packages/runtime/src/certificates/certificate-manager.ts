@@ -1,5 +1,5 @@
 /** Issues and rotates the certificate of the webhook server, and makes the API server trust it. */
-import { type Clock, type KubeClient, sleep, systemClock } from '@reeve/kube'
+import { type Clock, isConnectionError, isDeadlineExceeded, type KubeClient, sleep, systemClock } from '@reeve/kube'
 import { CERTIFICATE_DEFAULTS } from '../defaults.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
@@ -130,7 +130,9 @@ export class CertificateManager implements Runnable, CertificateSource {
       } catch (error) {
         if (signal.aborted) return
         failures++
-        this.#logger.warn({ error }, 'could not check the certificates')
+        // The client reports a server that cannot be reached once, for all its users.
+        const isReported = isConnectionError(error) || isDeadlineExceeded(error)
+        this.#logger[isReported ? 'debug' : 'warn']({ error }, 'could not check the certificates')
       }
       if (failures > 0) delayMs = Math.min(delayMs, RETRY_MS * 2 ** Math.min(failures - 1, 20))
       // Replicas that started together drift apart, so that one takes a step and the others find it done.
