@@ -57,7 +57,7 @@ const EXIT_CODES: Readonly<Record<number, string>> = {
 export async function runCommandLine(
   { name, description, version, examples, subcommands, exitCodes = {}, secretPatterns = [] }: CommandLine,
   argv: readonly string[],
-  parts: ProcessParts = ownProcess(),
+  parts: ProcessParts = ownProcess(name),
 ): Promise<number> {
   const args = argv.slice(2)
   const { stdout, stderr } = parts
@@ -170,12 +170,13 @@ async function jsonLogger(logging: Logging, destination: ProcessParts['stderr'])
   return createLogger({ ...logging, pretty, destination: { write: (line) => void destination.write(line) } })
 }
 
-function ownProcess(): ProcessParts {
+function ownProcess(name: string): ProcessParts {
   const { env, stdin, stdout, stderr } = process
-  // If the reader of the output stops, as with `| head`, exit like other programs: with the code of SIGPIPE.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit(SIGNALLED + constants.signals.SIGPIPE)
+    // If the reader of the output stops, as with `| head`, exit like other programs: with the code of SIGPIPE.
+    if (error.code === 'EPIPE') process.exit(SIGNALLED + constants.signals.SIGPIPE)
+    stderr.write(`${name}: cannot write to standard output: ${error.message}\n`)
+    process.exit(EXIT.failed)
   })
   return {
     env,

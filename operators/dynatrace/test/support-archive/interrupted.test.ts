@@ -1,6 +1,6 @@
-/** Archives whose parts or whose process end early. */
+/** Archives whose parts, whose process or whose output end early. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,11 +8,15 @@ import { unpackZip } from '@reeve/archives'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import { connect, type KubeClient, Namespaces, Pods } from '@reeve/kube'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { missingRights } from '../csi/support/csi-node.ts'
 import { readFolder } from '../support/read-folder.ts'
 import { until } from '../support/until.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/dynatrace-operator.js', import.meta.url))
 const NAMESPACE = 'dynatrace'
+const SUPPORT_ARCHIVE = [COMMAND, 'support-archive', '-n', NAMESPACE]
+/** More than the disks and buffers of these tests hold. */
+const LARGE = ['--loadsim-files', '1', '--loadsim-file-size', '4']
 
 let cluster: EmbeddedCluster
 let client: KubeClient
@@ -57,9 +61,15 @@ afterAll(async () => {
 })
 
 /** Starts the command; what it writes to its outputs is kept. */
-function start(...args: readonly string[]) {
+const start = (...args: readonly string[]) => startProgram(process.execPath, [...SUPPORT_ARCHIVE, ...args])
+
+/** The same in a shell, which finds the command in `$@`. */
+const startInShell = (script: string, ...args: readonly string[]) =>
+  startProgram('sh', ['-c', script, 'sh', process.execPath, ...SUPPORT_ARCHIVE, ...args])
+
+function startProgram(program: string, args: readonly string[]) {
   const env = { PATH: process.env.PATH, KUBECONFIG: kubeconfig }
-  const started = spawn(process.execPath, [COMMAND, 'support-archive', '-n', NAMESPACE, ...args], { env })
+  const started = spawn(program, args, { env })
   child = started
   const output = { stdout: Buffer.alloc(0), stderr: '' }
   started.stdout.on('data', (chunk: Buffer) => {
@@ -126,4 +136,53 @@ it('exits like any program in a pipe when whoever reads its output goes away', a
   release()
   // As a shell reports a program that SIGPIPE ended.
   expect(await ended).toBe(141)
+})
+
+const noMounts = missingRights()
+
+it.skipIf(noMounts)(`says that the disk is full, and leaves no file${noMounts ? ` (${noMounts})` : ''}`, async () => {
+  afterFirstLine = () => Promise.resolve()
+  const disk = await mkdtemp(join(folder, 'disk-'))
+  // The mount is in a namespace of the shell's own, which is gone when it ends.
+  const script = `unshare -m sh -c 'mount -t tmpfs -o size=256k tmpfs ${disk} && "$@"; code=$?; ls -A ${disk}; exit $code' sh "$@"`
+  const file = join(disk, 'archive.zip')
+  const { output, ended } = startInShell(script, '--file', file, ...LARGE)
+  expect(await ended).toBe(1)
+  expect(output.stdout.toString()).toBe('')
+  expect(output.stderr).toMatch(
+    /^dynatrace-operator: cannot write the archive \S+archive\.zip: ENOSPC: no space left.*\. Free some space, or write it to another disk$/m,
+  )
+  // It is no part that is missing.
+  expect(output.stderr).not.toMatch(/is not in the archive: .*ENOSPC|complete but for/)
+})
+
+it('says that a file may not become so large, and keeps the archive of before', async () => {
+  afterFirstLine = () => Promise.resolve()
+  const file = join(folder, 'limited.zip')
+  await writeFile(file, 'the archive of before')
+  // The cache of compiled modules would be limited, too.
+  const script = 'export NODE_DISABLE_COMPILE_CACHE=1; ulimit -f 128 && exec "$@"'
+  const { output, ended } = startInShell(script, '--file', file, ...LARGE)
+  expect(await ended).toBe(1)
+  expect(output.stderr).toMatch(/cannot write the archive \S+limited\.zip: EFBIG.*\. Raise the limit/)
+  expect((await readdir(folder)).filter((name) => name.startsWith('limited'))).toEqual(['limited.zip'])
+  expect(await readFile(file, 'utf8')).toBe('the archive of before')
+})
+
+it('says which folder is missing before it collects anything', async () => {
+  const { output, ended } = start('--file', join(folder, 'nowhere/archive.zip'))
+  expect(await ended).toBe(1)
+  expect(output.stderr).toMatch(
+    /cannot write the archive \S+nowhere\/archive\.zip: ENOENT.*\. Create the folder first$/m,
+  )
+  expect(output.stderr).not.toContain('collected')
+})
+
+it.skipIf(process.platform !== 'linux')('says that its standard output is on a full disk (Linux only)', async () => {
+  afterFirstLine = () => Promise.resolve()
+  const { output, ended } = startInShell('exec "$@" > /dev/full', '--stdout', ...LARGE)
+  expect(await ended).toBe(1)
+  const sentence = 'dynatrace-operator: cannot write to standard output: ENOSPC: no space left on device, write\n'
+  expect(output.stderr.endsWith(sentence)).toBe(true)
+  expect(output.stderr).not.toContain(' at ')
 })

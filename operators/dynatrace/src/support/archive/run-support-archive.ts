@@ -1,14 +1,12 @@
 /** Connects to the cluster and writes the archive to a file or to standard output. */
-import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
-import { finished } from 'node:stream/promises'
 import { ZipWriter } from '@reeve/archives/zip-writer'
 import { connect, type DiscoveringClient, isConnectionError, isUnauthorized, Pods, sleep } from '@reeve/kube'
 import manifest from '../../../package.json' with { type: 'json' }
 import { MODULES_VARIABLE, parseModules } from '../../api/validation/modules.ts'
 import { formatFinding } from '../troubleshoot/findings-output.ts'
 import { runTroubleshoot } from '../troubleshoot/run-troubleshoot.ts'
+import { writeArchiveFile } from './archive-file.ts'
 import { ArchiveConsole } from './console.ts'
 import type { ArchiveOptions } from './context.ts'
 import { type Redact, redactionFor, redactPatterns } from './redaction.ts'
@@ -38,19 +36,8 @@ export async function runSupportArchive(run: SupportArchiveRun): Promise<void> {
   await sleep(run.delayMs, { signal })
   const client = await connect({ env, userAgent: `dynatrace-support-archive/${manifest.version}` })
   try {
-    if (file === undefined) return await write(run, client, process.stdout)
-    const partial = `${file}.partial`
-    const output = createWriteStream(partial, { mode: 0o600 })
-    try {
-      await write(run, client, output)
-      output.end()
-      await finished(output)
-      await rename(partial, file)
-    } catch (error) {
-      output.destroy()
-      await rm(partial, { force: true })
-      throw error
-    }
+    if (file === undefined) await write(run, client, process.stdout)
+    else await writeArchiveFile(file, signal, (output, either) => write({ ...run, signal: either }, client, output))
   } finally {
     await client.close()
   }
