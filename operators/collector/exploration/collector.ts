@@ -18,6 +18,8 @@ const FRESH_MS = 24 * 3_600_000
 
 const CHECK_INTERVAL_MS = 5 * 60_000
 
+const LEASE = { namespace: 'default', name: 'collector-operator' }
+
 type HelmStep = Step<HelmWorld>
 
 const patch = (name: string, spec: PlainObject, parts: Pick<HelmStep, 'rest' | 'goal'> = {}): HelmStep => ({
@@ -68,6 +70,8 @@ export const shortLife: Scenario<HelmWorld> = { name: 'short life of a Collector
 export interface CollectorExplorationOptions extends Pick<SimulatedHelmOptions, 'outlivesOperator'> {
   /** Wraps Helm, to test that mistakes are caught. @default no wrapper */
   readonly wrap?: (helm: ReleaseCommands) => ReleaseCommands
+  /** Divides the Collectors into this many shards. @default none: one instance works on all */
+  readonly shards?: number
 }
 
 /**
@@ -78,7 +82,7 @@ export interface CollectorExplorationOptions extends Pick<SimulatedHelmOptions, 
  * const report = await explore(operator, scenario, { patterns: ['crash-around-call'] })
  */
 export function exploreCollectors(options: CollectorExplorationOptions = {}): Exploration<HelmWorld> {
-  const { wrap = (helm: ReleaseCommands) => helm, outlivesOperator = false } = options
+  const { wrap = (helm: ReleaseCommands) => helm, outlivesOperator = false, shards } = options
   return {
     operator: {
       name: 'collector',
@@ -99,7 +103,9 @@ export function exploreCollectors(options: CollectorExplorationOptions = {}): Ex
           logger: place.logger,
           metrics: place.metrics,
           instance: place.identity,
-          ...(leaderElection && { leaderElection }),
+          ...(shards === undefined
+            ? leaderElection && { leaderElection }
+            : { sharding: { lease: LEASE, shards, identity: place.identity, random: place.random } }),
         })
         return { run: (signal) => manager.run(signal), cacheHealth: () => cache.health() }
       },

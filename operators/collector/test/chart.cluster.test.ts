@@ -52,6 +52,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     ['without a webhook', { webhook: { enabled: false }, watchNamespace: 'default' }],
     ['with more rights', { extraTenantRules: [{ apiGroups: ['example.com'], resources: ['a'], verbs: ['get'] }] }],
     ['with a network policy and protected metrics', { networkPolicy: { enabled: true }, metrics: { protected: true } }],
+    ['with shards', { shards: 8 }],
     ['with any account', { settings: { ...SETTINGS, serviceAccounts: ['*'] } }],
     ['with accounts in created namespaces', { settings: { ...SETTINGS, createdNamespaces: { clusterRole: 'admin' } } }],
   ])('renders objects that a cluster accepts %s', async (_, values) => {

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Leases } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { type Collector, Collectors } from '../src/index.ts'
@@ -19,7 +20,7 @@ describe.skipIf(helmPath === undefined)('the command line (skipped without helm)
   })
   afterAll(() => stage?.close())
 
-  test('installs the sample and stops on a signal', async () => {
+  test('installs the sample, stops on a signal, and continues as one of several replicas with shards', async () => {
     const scratch = await mkdtemp(join(tmpdir(), 'reeve-scratch-'))
     const args = ['run', `--settings=${here('samples/settings.yaml')}`, `--admin-namespaces=${stage.namespace}`]
     const { child, ended } = startCommand(stage, [...args, '--health-port=0'], {
@@ -36,6 +37,16 @@ describe.skipIf(helmPath === undefined)('the command line (skipped without helm)
     // Neither charts nor the credentials that helm was given stay behind.
     expect(await readdir(scratch)).toEqual([])
     await rm(scratch, { recursive: true })
+
+    const sharded = startCommand(stage, [...args, '--shards=2', `--lease-namespace=${namespace}`, '--health-port=0'])
+    await stage.client.delete(Collectors, { namespace, name: 'acme-logs' })
+    await stage.until(async () => (await stage.client.list(Collectors, { namespace })).items.length === 0)
+    const { items } = await stage.client.list(Leases, { namespace, labelSelector: 'reeve.dev/sharding' })
+    expect(items.map(({ metadata }) => metadata.name)).toContainEqual(
+      expect.stringMatching(/^collector-operator-shard-/),
+    )
+    sharded.child.kill('SIGTERM')
+    expect(await sharded.ended).toMatchObject({ code: 0 })
   })
 
   test('checks a file, and says what is wrong with settings', async () => {

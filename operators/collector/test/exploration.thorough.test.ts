@@ -27,6 +27,17 @@ describe('the Collector operator, with Helm as the world outside, survives', () 
   })
 })
 
+describe('replicas that divide the Collectors among themselves survive', () => {
+  const { operator } = exploreCollectors({ shards: 2 })
+  it('crashes and the loss of their leases', { timeout: TIMEOUT_MS }, async () => {
+    const maxPoints = 4
+    const patterns = ['lost-leadership', 'crash-around-call', 'crash-after-write'] as const
+    const report = await explore(operator, shortLife, { patterns, maxPoints })
+    expect(report.divergences.map((divergence) => divergenceText(divergence, operator.name))).toEqual([])
+    expect(report.patterns.map(({ explored, missed }) => explored - missed)).toEqual([maxPoints, maxPoints, maxPoints])
+  })
+})
+
 describe('a broken operator is caught when it dies around a helm process', () => {
   const broken: readonly [OperatorUnderTest<HelmWorld>, RegExp][] = [
     [neverRecovers, /helm install acme\/log-collector-eu1: record revision 1 as pending-install/],

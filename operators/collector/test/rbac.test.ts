@@ -42,6 +42,7 @@ describe.skipIf(helmPath === undefined)('the chart', () => {
       values: { watchNamespace: 'shop', metrics: { protected: true } },
       options: limited,
     },
+    { name: 'shards', settings: { clusters: {} }, values: { shards: 8 }, options: { isSharded: true } },
   ]
 
   it.each(forms)(

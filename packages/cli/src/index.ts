@@ -4,7 +4,14 @@ export { addFileOption, addOutputOption, type FileOptions, type OutputOptions } 
 export { OPERATOR_EXIT_CODES, operatorCommands, runOperatorCommandLine } from './operator-commands.ts'
 export { append, port, positiveInteger } from './option-values.ts'
 export { printRoles, rbacCommand } from './rbac-command.ts'
-export { addConsoleOptions, addRunOptions, type ConsoleOptions, type RunOptions } from './run-options.ts'
+export {
+  addConsoleOptions,
+  addRunOptions,
+  addShardOption,
+  type ConsoleOptions,
+  type RunOptions,
+  type ShardOptions,
+} from './run-options.ts'
 export {
   type CommandContext,
   EXIT,

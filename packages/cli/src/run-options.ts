@@ -57,7 +57,13 @@ export function addRunOptions(command: Command, operator: string): Command {
     .option('--webhook-cert-dir <path>', 'folder with tls.crt and tls.key, instead of issuing a certificate')
 }
 
-/** Adds `--shards`: only for operators whose controllers remember nothing about objects. */
+/**
+ * Adds `--shards`: only for operators whose controllers remember nothing about objects from one reconcile to the next, but what
+ * they compare with the cluster before they use it.
+ *
+ * @example
+ * addShardOption(addRunOptions(cli, 'webapp-operator'))
+ */
 export function addShardOption(command: Command): Command {
   return command.addOption(
     new Option('--shards <count>', 'divide the resources among all replicas, in this many shards')

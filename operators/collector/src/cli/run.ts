@@ -2,9 +2,17 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { addRunOptions, type CommandContext, positiveInteger, type RunOptions, type Subcommand } from '@reeve/cli'
+import {
+  addRunOptions,
+  addShardOption,
+  type CommandContext,
+  positiveInteger,
+  type RunOptions,
+  type ShardOptions,
+  type Subcommand,
+} from '@reeve/cli'
 
-interface CollectorRunOptions extends RunOptions {
+interface CollectorRunOptions extends RunOptions, ShardOptions {
   readonly settings: string
   readonly namespace?: string
   readonly adminNamespaces?: readonly string[]
@@ -21,6 +29,7 @@ Examples:
   collector-operator run --settings settings.yaml
   collector-operator run --settings settings.yaml --namespace tenants --helm-timeout 300
   collector-operator run --settings settings.yaml --leader-elect --webhook   as the chart starts each replica
+  collector-operator run --settings settings.yaml --shards 8                 all replicas work, each on its part
 
 Environment:
   HELM_BIN                 path of the helm binary (default: the one in PATH)
@@ -29,20 +38,22 @@ Environment:
 /** The subcommand. */
 export const command: Subcommand<CollectorRunOptions> = {
   configure: (cli) =>
-    void addRunOptions(
-      cli
-        .requiredOption('--settings <path>', 'YAML file with the chart sources of each cluster')
-        .option('--namespace <name>', 'reconcile the Collectors of this namespace only (default: all)')
-        .option(
-          '--admin-namespaces <names>',
-          'namespaces whose Collectors may target and create the namespace of any tenant (default: POD_NAMESPACE)',
-          commaSeparated,
-        )
-        .option('--chart-cache <path>', 'folder for downloaded charts (default: a temporary one)')
-        .option('--helm-concurrency <count>', 'maximum number of helm processes at a time', positiveInteger, 4)
-        .option('--helm-timeout <seconds>', 'deadline of one helm command', positiveInteger, 120)
-        .option('--check-interval <seconds>', 'how often a settled release is checked', positiveInteger, 60),
-      NAME,
+    void addShardOption(
+      addRunOptions(
+        cli
+          .requiredOption('--settings <path>', 'YAML file with the chart sources of each cluster')
+          .option('--namespace <name>', 'reconcile the Collectors of this namespace only (default: all)')
+          .option(
+            '--admin-namespaces <names>',
+            'namespaces whose Collectors may target and create the namespace of any tenant (default: POD_NAMESPACE)',
+            commaSeparated,
+          )
+          .option('--chart-cache <path>', 'folder for downloaded charts (default: a temporary one)')
+          .option('--helm-concurrency <count>', 'maximum number of helm processes at a time', positiveInteger, 4)
+          .option('--helm-timeout <seconds>', 'deadline of one helm command', positiveInteger, 120)
+          .option('--check-interval <seconds>', 'how often a settled release is checked', positiveInteger, 60),
+        NAME,
+      ),
     ).addHelpText('after', EXAMPLES),
   run,
 }
