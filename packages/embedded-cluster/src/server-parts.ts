@@ -160,6 +160,7 @@ export function createServerParts(options: EmbeddedClusterOptions): ServerParts 
     api,
     client,
     randomUuid,
+    authorizer,
     reinvoked: builtIns,
     versionsOf: (name) => registry.versionsOf(name),
     convert: (object, to, signal) => toVersion(context, object, apiVersionOf(to), signal),

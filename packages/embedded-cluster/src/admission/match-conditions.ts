@@ -1,7 +1,8 @@
 /** Evaluates a webhook's match conditions: CEL expressions that must all be true for the webhook to be called. */
-
 import type { AdmissionAttributes } from '../api/admission-plugin.ts'
 import { forbidden } from '../api/api-errors.ts'
+import { type Authorizer, alwaysAllow } from '../auth/authorizer.ts'
+import type { CelAuthorizer } from '../cel/functions/authorization.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
 import type { MatchCondition, Webhook } from './webhook-configuration.ts'
 
@@ -11,20 +12,29 @@ export interface ConditionVariables {
   readonly oldObject: JsonObject | null
   /** The `request` of the AdmissionReview without its objects. */
   readonly request: JsonObject
+  /** What the user of the request may do. */
+  readonly authorizer: CelAuthorizer
 }
 
 /** Compiles an expression; both compiling and evaluating throw on errors. */
 export type CompileCondition = (expression: string) => (variables: ConditionVariables) => boolean
 
+/** Options of {@link MatchConditions}. */
+export interface MatchConditionOptions {
+  /** Decides what `authorizer` is asked. @default everything is allowed */
+  readonly authorizer?: Authorizer
+  /** @default the embedded CEL implementation */
+  readonly compileCondition?: CompileCondition
+}
+
 /** Evaluates conditions, each compiled once. */
 export class MatchConditions {
-  readonly #compile: CompileCondition | undefined
+  readonly #options: MatchConditionOptions
   // The cache entry of a condition is collected together with the configuration it belongs to.
   readonly #compiled = new WeakMap<MatchCondition, ReturnType<CompileCondition>>()
 
-  /** `compile` defaults to the embedded CEL implementation. */
-  constructor(compile?: CompileCondition) {
-    this.#compile = compile
+  constructor(options: MatchConditionOptions = {}) {
+    this.#options = options
   }
 
   /**
@@ -34,10 +44,13 @@ export class MatchConditions {
   async hold(webhook: Webhook, attributes: AdmissionAttributes, review: JsonObject): Promise<boolean> {
     if (webhook.matchConditions.length === 0) return true
     const { object, oldObject, ...request } = isJsonObject(review.request) ? review.request : {}
+    // Imported lazily, as below.
+    const { requestAuthorizer } = await import('./request-authorizer.ts')
     const variables = {
       object: isJsonObject(object) ? object : null,
       oldObject: isJsonObject(oldObject) ? oldObject : null,
       request,
+      authorizer: requestAuthorizer(this.#options.authorizer ?? alwaysAllow, attributes),
     }
     const failures: string[] = []
     for (const condition of webhook.matchConditions) {
@@ -60,7 +73,7 @@ export class MatchConditions {
     const known = this.#compiled.get(condition)
     if (known !== undefined) return known
     // Imported lazily: most clusters have no webhook with conditions.
-    const compile = this.#compile ?? (await import('./cel-conditions.ts')).compileCelCondition
+    const compile = this.#options.compileCondition ?? (await import('./cel-conditions.ts')).compileCelCondition
     const compiled = compile(condition.expression)
     this.#compiled.set(condition, compiled)
     return compiled

@@ -10,14 +10,14 @@ import { isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { groupResource, type ResourceInfo } from '../registry/resource-info.ts'
 import { StatusError } from '../status-error.ts'
 import { type AdmissionVerdict, denial, InvalidReviewError, readReview, writeReview } from './admission-review.ts'
-import { type CompileCondition, MatchConditions } from './match-conditions.ts'
+import { type MatchConditionOptions, MatchConditions } from './match-conditions.ts'
 import { applyReviewPatch } from './review-patch.ts'
 import { WebhookCallError, type WebhookClient } from './webhook-client.ts'
 import { type Webhook, WebhookConfigurations, type WebhookKind } from './webhook-configuration.ts'
 import { isExempt, matchRules, matchSelectors } from './webhook-match.ts'
 
 /** Options of {@link createWebhookAdmission}. */
-export interface WebhookAdmissionOptions {
+export interface WebhookAdmissionOptions extends MatchConditionOptions {
   readonly api: Pick<ClusterApi, 'get' | 'list' | 'subscribe'>
   readonly client: WebhookClient
   /** Every version in which a resource is served, for webhooks that accept equivalents. @default only its own */
@@ -28,8 +28,6 @@ export interface WebhookAdmissionOptions {
   readonly settle?: (object: JsonObject, resource: ResourceInfo) => JsonObject
   /** Built-in plug-ins that process the object again after a webhook changed it. @default none */
   readonly reinvoked?: readonly AdmissionPlugin[]
-  /** Compiles match conditions. @default the embedded CEL implementation */
-  readonly compileCondition?: CompileCondition
   /** @default crypto.randomUUID */
   readonly randomUuid?: () => string
 }
@@ -75,7 +73,7 @@ class Dispatcher {
 
   constructor(options: WebhookAdmissionOptions) {
     this.#options = options
-    this.#conditions = new MatchConditions(options.compileCondition)
+    this.#conditions = new MatchConditions(options)
     this.#randomUuid = options.randomUuid ?? randomUUID
   }
 

@@ -275,6 +275,26 @@ describe('a webhook is called only for', () => {
     await configMaps.given('skipped', { data: { skip: '1' } })
     expect(webhook.requests.map(({ name }) => name)).toEqual(['asked'])
   })
+
+  it('requests by what their user, or a service account, may do', async () => {
+    const { configMaps, namespace } = await newConfigMaps()
+    const robot = `authorizer.serviceAccount('${namespace}', 'robot').group('').resource('configmaps')`
+    const entry = {
+      matchConditions: [
+        { name: 'own-request', expression: 'authorizer.requestResource.check("create").allowed()' },
+        { name: 'path', expression: 'authorizer.path("/healthz").check("get").allowed()' },
+        // The account may do nothing, so that the name of the object decides.
+        {
+          name: 'robot',
+          expression: `object.metadata.name != 'skipped' || ${robot}.namespace('${namespace}').check('get').allowed()`,
+        },
+      ],
+    }
+    await using webhook = await admissionWebhook(api, 'validating', namespace, { entry })
+    await configMaps.given('asked')
+    await configMaps.given('skipped')
+    expect(webhook.requests.map(({ name }) => name)).toEqual(['asked'])
+  })
 })
 
 describe('a webhook that fails', () => {

@@ -110,8 +110,8 @@ class Dispatcher {
     if (params.length === 0) return []
     const evaluator = await this.#loadEvaluator()
     const variables = await this.#variables(seenAs, attributes)
-    const { policyAuthorizer } = await import('./policy-authorizer.ts')
-    const authorizer = policyAuthorizer(this.#options.authorizer, attributes)
+    const { requestAuthorizer } = await import('../request-authorizer.ts')
+    const authorizer = requestAuthorizer(this.#options.authorizer, attributes)
     return params.flatMap((param) => evaluator.evaluate(policy, { ...variables, authorizer, params: param }))
   }
 

@@ -28,114 +28,82 @@ type ResourceAccess = Omit<Extract<CheckedAccess, { resource: string }>, 'verb'>
 /** Steps of one check, as many as on a real server. It reads all roles and bindings of the user. */
 const CHECK_COST = 350_000
 
-/** A value that is equal only to itself. */
-abstract class Opaque extends CelObject {
+/** A value that expressions can only call methods of. It is equal only to itself. */
+abstract class Opaque<T> extends CelObject {
+  readonly content: T
+
+  constructor(content: T) {
+    super()
+    this.content = content
+  }
+
   override equals(other: CelObject): boolean {
     return other === this
   }
 }
 
-/** The variable `authorizer`. */
-export class CelAuthorizer extends Opaque {
-  override readonly typeName = 'kubernetes.authorization.Authorizer'
+interface Checking {
   readonly checker: AccessChecker
-  readonly #request: ResourceAccess | undefined
+}
 
-  /** `request` is the resource of the request, which is `authorizer.requestResource`. */
-  constructor(checker: AccessChecker, request?: ResourceAccess) {
-    super()
-    this.checker = checker
-    this.#request = request
-  }
+/** The variable `authorizer`; `request` is the resource of the request, which is `authorizer.requestResource`. */
+export class CelAuthorizer extends Opaque<Checking & { readonly request?: ResourceAccess }> {
+  override readonly typeName = 'kubernetes.authorization.Authorizer'
 
   override field(name: string): CelValue | undefined {
-    return name === 'requestResource' && this.#request !== undefined
-      ? new ResourceCheck(this.checker, this.#request)
+    const { checker, request } = this.content
+    return name === 'requestResource' && request !== undefined
+      ? new ResourceCheck({ checker, access: request })
       : undefined
   }
 }
 
-class PathCheck extends Opaque {
+class PathCheck extends Opaque<Checking & { readonly path: string }> {
   override readonly typeName = 'kubernetes.authorization.PathCheck'
-  readonly checker: AccessChecker
-  readonly path: string
-
-  constructor(checker: AccessChecker, path: string) {
-    super()
-    this.checker = checker
-    this.path = path
-  }
 }
 
-class GroupCheck extends Opaque {
+class GroupCheck extends Opaque<Checking & { readonly group: string }> {
   override readonly typeName = 'kubernetes.authorization.GroupCheck'
-  readonly checker: AccessChecker
-  readonly group: string
-
-  constructor(checker: AccessChecker, group: string) {
-    super()
-    this.checker = checker
-    this.group = group
-  }
 }
 
-class ResourceCheck extends Opaque {
+class ResourceCheck extends Opaque<Checking & { readonly access: ResourceAccess }> {
   override readonly typeName = 'kubernetes.authorization.ResourceCheck'
-  readonly checker: AccessChecker
-  readonly access: ResourceAccess
-
-  constructor(checker: AccessChecker, access: ResourceAccess) {
-    super()
-    this.checker = checker
-    this.access = access
-  }
-
-  with(more: Partial<ResourceAccess>): ResourceCheck {
-    return new ResourceCheck(this.checker, { ...this.access, ...more })
-  }
 }
 
-class Decision extends Opaque {
+class Decision extends Opaque<ReturnType<AccessChecker['check']>> {
   override readonly typeName = 'kubernetes.authorization.Decision'
-  readonly allowed: boolean
-  readonly reason: string
-
-  constructor({ allowed, reason }: { readonly allowed: boolean; readonly reason: string }) {
-    super()
-    this.allowed = allowed
-    this.reason = reason
-  }
 }
 
 /** Methods of the authorizer, of checks and of decisions. */
 export const authorizationMethods: FunctionTable = {
   path: method(dyn, CelAuthorizer, 1, ({ checker }, path) => {
     if (path === '') throw new CelError('path must not be empty')
-    return new PathCheck(checker, path)
+    return new PathCheck({ checker, path })
   }),
-  group: method(dyn, CelAuthorizer, 1, ({ checker }, group) => new GroupCheck(checker, group)),
+  group: method(dyn, CelAuthorizer, 1, ({ checker }, group) => new GroupCheck({ checker, group })),
   serviceAccount: method(dyn, CelAuthorizer, 2, ({ checker }, namespace, name) => {
     if (namespace === '' || name === '') throw new CelError('a service account needs a namespace and a name')
-    return new CelAuthorizer(checker.forServiceAccount(namespace, name))
+    return new CelAuthorizer({ checker: checker.forServiceAccount(namespace, name) })
   }),
   resource: method(dyn, GroupCheck, 1, ({ checker, group }, resource) => {
     if (resource === '') throw new CelError('resource must not be empty')
-    return new ResourceCheck(checker, { group, resource })
+    return new ResourceCheck({ checker, access: { group, resource } })
   }),
-  subresource: method(dyn, ResourceCheck, 1, (check, subresource) => check.with({ subresource })),
-  namespace: method(dyn, ResourceCheck, 1, (check, namespace) => check.with({ namespace })),
-  name: method(dyn, ResourceCheck, 1, (check, name) => check.with({ name })),
+  subresource: detail('subresource'),
+  namespace: detail('namespace'),
+  name: detail('name'),
   // Rules of RBAC do not distinguish requests by their selectors.
-  fieldSelector: method(dyn, ResourceCheck, 1, (check) => check),
-  labelSelector: method(dyn, ResourceCheck, 1, (check) => check),
+  fieldSelector: method(dyn, ResourceCheck, 1, (content) => new ResourceCheck(content)),
+  labelSelector: method(dyn, ResourceCheck, 1, (content) => new ResourceCheck(content)),
   check: {
     result: dyn,
     call: ([check, verb], { budget }) => {
       if (typeof verb !== 'string') return undefined
       if (!(check instanceof PathCheck) && !(check instanceof ResourceCheck)) return undefined
       budget.spend(CHECK_COST)
-      const access = check instanceof PathCheck ? { verb, path: check.path } : { verb, ...check.access }
-      return new Decision(check.checker.check(access))
+      const { checker } = check.content
+      const access = check instanceof PathCheck ? { path: check.content.path } : check.content.access
+      return new Decision(checker.check({ verb, ...access }))
     },
   },
   allowed: method(scalar('bool'), Decision, 0, ({ allowed }) => allowed),
@@ -145,13 +113,22 @@ export const authorizationMethods: FunctionTable = {
   error: method(scalar('string'), Decision, 0, () => ''),
 }
 
+/** A method that adds one detail to what is asked about a resource. */
+function detail(name: 'subresource' | 'namespace' | 'name'): CelFunction {
+  return method(
+    dyn,
+    ResourceCheck,
+    1,
+    ({ checker, access }, value) => new ResourceCheck({ checker, access: { ...access, [name]: value } }),
+  )
+}
+
 /** A method of one type with so many arguments, all of them strings. */
-function method<T extends CelObject>(
+function method<T>(
   result: StaticType,
-  // biome-ignore lint/suspicious/noExplicitAny: constructors of any parameters, for instanceof only
-  type: abstract new (...parameters: any) => T,
+  type: abstract new (content: T) => Opaque<T>,
   count: number,
-  call: (receiver: T, first: string, second: string) => CelValue,
+  call: (content: T, first: string, second: string) => CelValue,
 ): CelFunction {
   return {
     result,
@@ -159,7 +136,7 @@ function method<T extends CelObject>(
       const texts = args.filter((value) => typeof value === 'string')
       if (!(receiver instanceof type) || args.length !== count || texts.length !== count) return undefined
       const [first = '', second = ''] = texts
-      return call(receiver, first, second)
+      return call(receiver.content, first, second)
     },
   }
 }
