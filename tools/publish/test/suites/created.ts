@@ -80,6 +80,29 @@ describe.each([
     })
   })
 
+  it('shows its console with run --console', { timeout: LONG_MS }, async () => {
+    const program = start('npm', ['start'], inside(project))
+    await running(program, project, async (_client, signal) => {
+      const kubeconfig = join(project, 'kubeconfig.yaml')
+      const args = [
+        'src/main.ts',
+        'run',
+        '--console',
+        '--console-port=0',
+        '--health-port=0',
+        '--kubeconfig',
+        kubeconfig,
+      ]
+      const shown = start('node', args, inside(project))
+      try {
+        const page = await fetch(await linkOf(shown), { signal })
+        expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script')])
+      } finally {
+        await stop(shown)
+      }
+    })
+  })
+
   it('restarts on a change with npm run dev, and keeps the cluster', { timeout: LONG_MS }, async () => {
     const program = start('npm', ['run', 'dev'], inside(project))
     await running(program, project, async (client, signal) => {
@@ -102,6 +125,19 @@ describe.each([
     return message
   }
 })
+
+/** The link to the console that a program prints. */
+function linkOf(program: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let output = ''
+    program.stderr?.on('data', (chunk) => {
+      output += String(chunk)
+      const link = /console: (http\S+)/.exec(output)?.[1]
+      if (link !== undefined) resolve(link)
+    })
+    program.once('close', (code) => reject(new Error(`ended with ${code}: ${output}`)))
+  })
+}
 
 /** Calls `check` with a client of the cluster that the program runs, then ends the program and everything it started. */
 async function running(
