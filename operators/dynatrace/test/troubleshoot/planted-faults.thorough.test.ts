@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { DynaKubes } from '../../src/index.ts'
 import { helmPath } from '../support/render-chart.ts'
+import { addDynaKube } from './support/faults/planted-fault.ts'
 import { type HealthyStage, NAMESPACE, setHealthyStage, TENANT } from './support/healthy-stage.ts'
-import { addDynaKube, PLANTED_FAULTS } from './support/planted-faults.ts'
+import { PLANTED_FAULTS } from './support/planted-faults.ts'
 
 describe.skipIf(helmPath === undefined)('troubleshoot (skipped without helm)', () => {
   let stage: HealthyStage

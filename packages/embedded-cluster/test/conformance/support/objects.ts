@@ -43,6 +43,11 @@ export function deployment(name: string, spec: Json = {}): Json {
   }
 }
 
+/** A patch of a workload: another image for its pods. */
+export const withImage = (image: string): Json => ({
+  spec: { template: { spec: { containers: [{ name: 'main', image }] } } },
+})
+
 /**
  * An object without fields that the server generates: uid, versions, times and managedFields. Absent fields stay
  * absent, so that a case can assert that.

@@ -25,6 +25,16 @@ export const READY: DynaKubeStatus = {
 export const readyDynaKube = (spec: Partial<DynaKubeSpec>, parts: DynaKubeParts = {}): DynaKube =>
   dynakube(spec, { status: READY, ...parts })
 
+/** Members of a spec. */
+export const CLOUD_NATIVE = { oneAgent: { cloudNativeFullStack: {} } }
+export const APPLICATION = { oneAgent: { applicationMonitoring: {} } }
+export const ENRICHMENT = { metadataEnrichment: { enabled: true } }
+
+/** DynaKubes with code modules, with enrichment, and with both. */
+export const cloudNative: DynaKube = readyDynaKube(CLOUD_NATIVE)
+export const enrichment: DynaKube = readyDynaKube(ENRICHMENT)
+export const both: DynaKube = readyDynaKube({ ...CLOUD_NATIVE, ...ENRICHMENT })
+
 /** What a test may say about a pod. */
 export interface PodParts {
   readonly annotations?: Readonly<Record<string, string>>
@@ -65,6 +75,9 @@ const SETTINGS: InjectionSettings = {
   hasCsiDriver: true,
   isOpenShift: false,
 }
+
+/** For {@link inputOf}: without the CSI driver. */
+export const NO_CSI = { settings: { hasCsiDriver: false } }
 
 /** The input of injection. */
 export const inputOf = (
@@ -107,6 +120,13 @@ export const inject = (input: InjectionInput, facts: InjectionFacts = FACTS): In
 /** The init container of an injected pod. */
 export const initOf = ({ pod: { spec } }: InjectionResult): Container | undefined =>
   spec.initContainers?.find(({ name }) => name === 'dynatrace-operator')
+
+/** The arguments of the init container. */
+export const argsOf = (result: InjectionResult): readonly string[] => initOf(result)?.args ?? []
+
+/** Those of its arguments that start so. */
+export const withArgument = (result: InjectionResult, start: string): readonly string[] =>
+  argsOf(result).filter((argument) => argument.startsWith(start))
 
 /** The plain variables of a container, by name. */
 export const envOf = ({ pod: { spec } }: InjectionResult, name = 'app'): Readonly<Record<string, string | undefined>> =>
