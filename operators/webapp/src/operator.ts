@@ -24,6 +24,7 @@ export const webAppOperator = defineOperator({
       for: WebApps,
       owns: [Deployments, Services, Ingresses],
       render: (webapp) => renderWebApp(requireValid(webapp)),
+      inParallel: true,
       report,
       concurrency: 10,
       // The report records what is wrong itself.

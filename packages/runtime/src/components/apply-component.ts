@@ -1,4 +1,4 @@
-/** Writes the objects of one component, one after the other, and says how far it got. */
+/** Writes the objects of one component, wave by wave, and says how far it got. */
 import { isNotFound, type KubeClient, type KubeObject, type Stored } from '@reeve/kube'
 import type { AcceptedDifferences } from '../engine/accepted-differences.ts'
 import { applyPlan, type Change } from '../engine/apply.ts'
@@ -12,6 +12,9 @@ import { canReference, type OwnedElsewhere } from '../engine/ownership.ts'
 import { planObjects } from '../engine/plan.ts'
 import type { ObjectOutcome } from './component.ts'
 
+/** The API server and other resources want their share. */
+const MAX_PARALLEL = 4
+
 /** The input of writes. */
 export interface ApplyContext {
   readonly client: KubeClient
@@ -24,6 +27,8 @@ export interface ApplyContext {
   readonly trees: FieldTreePool
   readonly accepted: AcceptedDifferences
   readonly compared: ComparedObjects
+  /** The objects of a wave are written at the same time. */
+  readonly inParallel: boolean
   readonly signal: AbortSignal
 }
 
@@ -41,45 +46,76 @@ export interface AppliedObjects {
  * *Errors*: `StaleViewError` when the view was old, and the reason of the signal. Everything else is in the result.
  */
 export async function applyObjects(desired: readonly DesiredObject[], context: ApplyContext): Promise<AppliedObjects> {
-  const objects: ObjectOutcome[] = []
-  const changes: Change[] = []
-  const failures: Error[] = []
-  let isCut = false
-  let pendingWave = Number.POSITIVE_INFINITY
-  for (const wanted of [...desired].sort((left, right) => left.wave - right.wave)) {
-    if (isCut || wanted.wave > pendingWave) {
-      objects.push({ desired: wanted, state: 'skipped' })
-      continue
-    }
-    try {
-      const result = await applyOne(wanted, context)
-      changes.push(...result.changes)
-      const isPending = result.waitingFor.length > 0
-      if (isPending) pendingWave = wanted.wave
-      objects.push({ desired: wanted, state: isPending ? 'pending' : 'current' })
-    } catch (error) {
-      context.signal.throwIfAborted()
-      if (error instanceof StaleViewError || !(error instanceof Error)) throw error
-      const isElsewhere = !canReference(context.owner, wanted.object)
-      if (isElsewhere && isNotFound(error)) {
-        // Its namespace does not exist, so it is not needed there.
-        objects.push({ desired: wanted, state: 'skipped' })
-        continue
+  const run = new ApplyRun(context)
+  for (const wave of wavesOf(desired)) await run.apply(wave)
+  return run.result
+}
+
+/** The objects of each wave, lowest first. */
+function wavesOf(desired: readonly DesiredObject[]): readonly (readonly DesiredObject[])[] {
+  const waves = Map.groupBy(desired, ({ wave }) => wave)
+  return [...waves].sort(([left], [right]) => left - right).map(([, objects]) => objects)
+}
+
+/** What a component has written so far. */
+class ApplyRun {
+  readonly #context: ApplyContext
+  readonly #objects: ObjectOutcome[] = []
+  readonly #changes: Change[] = []
+  readonly #failures: Error[] = []
+  /** Nothing is begun anymore: an object failed, or an earlier wave is not ready. */
+  #isCut = false
+
+  constructor(context: ApplyContext) {
+    this.#context = context
+  }
+
+  get result(): AppliedObjects {
+    return { objects: this.#objects, changes: this.#changes, failure: asOne(this.#failures) }
+  }
+
+  /** Applies a wave. Resolves or rejects when no write is under way. */
+  async apply(wave: readonly DesiredObject[]): Promise<void> {
+    const { inParallel } = this.#context
+    const outcomes: ObjectOutcome[] = []
+    const waiting = wave.entries()
+    const work = async () => {
+      for (const [index, desired] of waiting) {
+        outcomes[index] = { desired, state: this.#isCut ? 'skipped' : await this.#applyOne(desired) }
       }
-      failures.push(error)
-      objects.push({ desired: wanted, state: 'failed' })
+    }
+    const workers = Array.from({ length: inParallel ? Math.min(MAX_PARALLEL, wave.length) : 1 }, work)
+    const ends = await Promise.allSettled(workers)
+    const failed = ends.find((end) => end.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+    this.#objects.push(...outcomes)
+    this.#isCut ||= outcomes.some(({ state }) => state === 'pending')
+  }
+
+  async #applyOne(desired: DesiredObject): Promise<ObjectOutcome['state']> {
+    const context = this.#context
+    try {
+      const actions = planObjects({ ...context, desired: [desired] })
+      const { changes, waitingFor } = await applyPlan({ ...context, actions })
+      this.#changes.push(...changes)
+      return waitingFor.length > 0 ? 'pending' : 'current'
+    } catch (error) {
+      const isElsewhere = !canReference(context.owner, desired.object)
+      if (context.signal.aborted || error instanceof StaleViewError || !(error instanceof Error)) {
+        this.#isCut = true
+        throw context.signal.aborted ? context.signal.reason : error
+      }
+      // Its namespace does not exist, so it is not needed there.
+      if (isElsewhere && isNotFound(error)) return 'skipped'
+      this.#failures.push(error)
       // Objects in other namespaces do not depend on each other.
-      isCut = !isElsewhere
+      if (!isElsewhere) this.#isCut = true
+      return 'failed'
     }
   }
-  return { objects, changes, failure: asOne(failures) }
 }
 
 function asOne(failures: readonly Error[]): Error | undefined {
   if (failures.length <= 1) return failures[0]
   return new AggregateError(failures, failures.map(({ message }) => message).join('; '))
-}
-
-function applyOne(wanted: DesiredObject, context: ApplyContext) {
-  return applyPlan({ ...context, actions: planObjects({ ...context, desired: [wanted] }) })
 }

@@ -31,7 +31,7 @@ import { Fallback, Waiting, waiting } from './waiting.ts'
 /** The parts of a run that outlive it. */
 export type RunParts<Primary extends Reportable, Dependencies> = Omit<
   ApplyContext,
-  'client' | 'owner' | 'ownerCheck' | 'view' | 'signal'
+  'client' | 'owner' | 'ownerCheck' | 'view' | 'inParallel' | 'signal'
 > & {
   readonly ownerResource: Resource<Primary>
   readonly versions: VersionOrder
@@ -164,7 +164,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
       checkDesired([...this.#desired, ...wanted])
       this.#desired.push(...wanted)
       stage = 'apply'
-      const applied = await this.#request.stage(stage, () => this.#apply(wanted))
+      const applied = await this.#request.stage(stage, () => this.#apply(wanted, component.inParallel ?? false))
       const isPending = applied.objects.some(({ state }) => state === 'pending')
       return this.#outcome(component, {
         facts,
@@ -276,13 +276,14 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     return decorate === undefined ? rendered : rendered.map((desired) => decorate(desired, this.#owner))
   }
 
-  async #apply(desired: readonly DesiredObject[]) {
+  async #apply(desired: readonly DesiredObject[], inParallel: boolean) {
     const { client, signal } = this.#request
     const { onDemand, ownerResource: resource, versions, decorate: _, ...parts } = this.#parts
     const view = this.#view
     const owner = this.#owner
     this.#ownerCheck ??= new OwnerCheck({ client, resource, owner, view, versions, signal })
-    const applied = await applyObjects(desired, { ...parts, client, owner, ownerCheck: this.#ownerCheck, view, signal })
+    const ownerCheck = this.#ownerCheck
+    const applied = await applyObjects(desired, { ...parts, client, owner, ownerCheck, view, inParallel, signal })
     onDemand?.record(applied.changes)
     return applied
   }

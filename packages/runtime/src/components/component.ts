@@ -148,6 +148,11 @@ export interface Component<Primary extends Reportable, Facts = undefined, Depend
   readonly after?: readonly AnyComponent<Primary, Dependencies>[]
   /** Its failure is reported and logged, but is not one of the resource: no error, no retry. @default false */
   readonly isOptional?: boolean
+  /**
+   * Objects of one wave are written at the same time: none of them needs another one, not even if that is rejected.
+   * @default false: one after the other, and after a failure no further one
+   */
+  readonly inParallel?: boolean
   /** Types of the conditions it reports; removed when it is disabled. Each belongs to one component. */
   readonly conditions?: readonly string[]
   /** Disabled: nothing is resolved or rendered, and its objects are pruned. @default always enabled */

@@ -40,7 +40,8 @@ export interface OwnerCheckOptions {
  */
 export class OwnerCheck {
   readonly #options: OwnerCheckOptions
-  #isRead = false
+  /** Objects that are created at the same time share it. */
+  #read: Promise<void> | undefined
 
   constructor(options: OwnerCheckOptions) {
     this.#options = options
@@ -53,13 +54,14 @@ export class OwnerCheck {
    */
   async beforeCreate({ resource, object }: DesiredObject): Promise<(version: string) => void> {
     const { client, resource: ownerResource, owner, view, versions, signal } = this.#options
-    if (this.#isRead) return () => undefined
-    const proof = versions.isShared
-      ? view.provenAt?.(ownerResource, owner, resource, object.metadata.namespace)
-      : undefined
-    if (proof !== undefined) return (version) => versions.written(version, proof)
-    await requireLive(client, ownerResource, owner, { signal })
-    this.#isRead = true
+    if (this.#read === undefined) {
+      const proof = versions.isShared
+        ? view.provenAt?.(ownerResource, owner, resource, object.metadata.namespace)
+        : undefined
+      if (proof !== undefined) return (version) => versions.written(version, proof)
+    }
+    this.#read ??= requireLive(client, ownerResource, owner, { signal })
+    await this.#read
     return () => undefined
   }
 }

@@ -90,6 +90,8 @@ export interface RenderController<Primary extends Reportable>
     EngineSettings<Primary, undefined> {
   /** The objects that should exist. Pure. */
   render(primary: Stored<Primary>): readonly DesiredObject[]
+  /** Objects of one wave are written at the same time. See {@link Component.inParallel}. @default false */
+  readonly inParallel?: boolean
   /**
    * Undoes what the garbage collector cannot reach before the resource is deleted. Must be idempotent; `waiting` keeps
    * the resource. A failure is shown in the condition `Stalled` and by a Warning event. @default nothing to undo

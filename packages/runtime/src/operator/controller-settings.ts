@@ -126,10 +126,11 @@ function componentsOf(
   definition: ComponentController<Reportable> | RenderController<Reportable>,
 ): ComponentSet<Reportable> {
   if (!('components' in definition)) {
-    const { finalize } = definition
+    const { finalize, inParallel = false } = definition
     const only: AnyComponent<Reportable> = {
       name: 'render',
       render: ({ primary }) => definition.render(primary),
+      inParallel,
       ...(finalize && { finalize: (context) => finalize(context) }),
     }
     return withDependencies(undefined, [only])
