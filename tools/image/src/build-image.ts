@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { BASE_PACKAGES, buildBaseRoot } from './base-root.ts'
 import type { PinnedPackages } from './debian-packages.ts'
 import { installHelm } from './helm-binary.ts'
-import type { ImageDefinition } from './image-definitions.ts'
+import { ALLOCATOR, type ImageDefinition } from './image-definitions.ts'
 import { ImageError } from './image-error.ts'
 import { createLayer } from './layer.ts'
 import { installNativePackage } from './native-package.ts'
@@ -159,7 +159,7 @@ function runConfig({ definition, version }: BuildOptions) {
   return {
     user: definition.user,
     entrypoint: [`/usr/local/bin/${definition.name}`],
-    env: { PATH: '/usr/local/bin', SSL_CERT_FILE: '/etc/ssl/certs/ca-certificates.crt' },
+    env: { PATH: '/usr/local/bin', SSL_CERT_FILE: '/etc/ssl/certs/ca-certificates.crt', ...ALLOCATOR },
     labels: {
       'org.opencontainers.image.title': definition.name,
       'org.opencontainers.image.description': definition.description,

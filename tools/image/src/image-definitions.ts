@@ -24,6 +24,15 @@ export interface ImageDefinition {
   readonly nodeOption?: string
 }
 
+/**
+ * What makes the memory allocator of Debian's C library return what the threads of Node do not use: 5 to 12 MiB of each
+ * process. It has a reserve for each thread otherwise, and lets it grow.
+ */
+export const ALLOCATOR: Readonly<Record<string, string>> = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+}
+
 const DEFINITIONS: Readonly<Record<string, ImageDefinition>> = {
   webapp: {
     name: 'webapp-operator',

@@ -1,6 +1,6 @@
 /** @module The parts of an image build that other tools use: Debian packages, layers and OCI archives. */
 export { newestPackages, unpackPackages } from './debian-packages.ts'
-export { type ImageDefinition, imageDefinition } from './image-definitions.ts'
+export { ALLOCATOR, type ImageDefinition, imageDefinition } from './image-definitions.ts'
 export { ImageError } from './image-error.ts'
 export { createLayer } from './layer.ts'
 export { type RunConfig, writeOciLayout } from './oci-layout.ts'
