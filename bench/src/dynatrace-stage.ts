@@ -4,7 +4,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { crdManifests, type DynaKube, DynaKubes } from '@reeve/dynatrace'
+import { crdManifests, type DynaKube, DynaKubes, EdgeConnects } from '@reeve/dynatrace'
 import {
   ConfigMaps,
   type CustomResourceDefinition,
@@ -119,6 +119,7 @@ async function untilServed(client: KubeClient): Promise<void> {
   for (;;) {
     try {
       await client.list(DynaKubes, { namespace: NAMESPACE })
+      await client.list(EdgeConnects, { namespace: NAMESPACE })
       return
     } catch {
       // Not established yet: the next attempt will show.

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { cacheMemory } from '../cache-memory.ts'
 import type { Result } from '../result.ts'
 import { CONCURRENCY } from '../webapp-load.ts'
-import { dynaKubeMemory } from './dynakube-memory.ts'
+import { dynaKubes } from './dynakubes.ts'
+import { reeveDynatrace, referenceDynatrace } from './dynatrace-operators.ts'
 import { embeddedRounds } from './embedded-rounds.ts'
 import { type GrowthOptions, growth } from './growth.ts'
 import { LoadWatch } from './load-watch.ts'
@@ -78,7 +79,7 @@ const FIGURES: readonly Figure[] = [
 
 /** Runs all parts; builds the peer first. */
 export async function peers(options: PeersOptions): Promise<readonly Result[]> {
-  const { rounds, dynaKubes, growth: sizes } = options
+  const { rounds, dynaKubes: counts, growth: sizes } = options
   const folder = await mkdtemp(join(tmpdir(), 'reeve-peers-'))
   const load = new LoadWatch()
   try {
@@ -86,7 +87,9 @@ export async function peers(options: PeersOptions): Promise<readonly Result[]> {
     const results = [...(await webApps(ours, options, load))]
     results.push(...(await embeddedRounds(rounds)), ...(await cacheMemory(CACHED_PODS)))
     load.note()
-    results.push(...(await dynaKubeMemory(folder, dynaKubes, rounds)))
+    const dynatrace = await reeveDynatrace(join(folder, 'dynatrace'))
+    const peer = await referenceDynatrace(process.env.DYNATRACE_OPERATOR)
+    results.push(...(await dynaKubes({ ours: dynatrace, peer, counts, rounds })))
     load.note()
     return [...results, ...(await growth(ours, sizes)), load.result()]
   } finally {

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { imageDefinition } from '@reeve/image'
+import { ALLOCATOR, imageDefinition } from '@reeve/image'
 import { cacheFolder, ensureProgram, inFolder, type RealCluster } from '@reeve/real-cluster'
 import { CONCURRENCY } from '../webapp-load.ts'
 import type { OperatorCommand } from './operator-process.ts'
@@ -48,6 +48,7 @@ export async function reeveOperator(folder: string): Promise<OperatorOn> {
       ...[join(folder, 'webapp-operator.js'), 'run', '--kubeconfig', kubeconfigPath],
       ...['--watch-namespace', 'operator', '--concurrency', String(concurrency), '--health-port', String(port)],
     ],
+    env: ALLOCATOR,
     memoryLimitBytes: MEMORY_LIMIT_BYTES,
     reconciles: RECONCILES,
   })
