@@ -2,7 +2,7 @@
 import { type KubeObject, Namespaces, type Resource, Secrets, Services, StatefulSets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { INSTANCE_LABEL } from '../../src/controllers/dynakube/components/injection/map-namespaces.ts'
-import { selfSigned } from '../../src/controllers/generated/self-signed.ts'
+import { generateKeys, selfSigned } from '../../src/controllers/generated/self-signed.ts'
 import { encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
 import { DynaKubes } from '../../src/index.ts'
 import { createTenantClient } from '../../src/tenant/client/tenant-client.ts'
@@ -25,7 +25,7 @@ beforeAll(async () => {
     selfSigned: (subject, clock) =>
       subject.commonName.startsWith('unnamed-')
         ? Promise.reject(new Error('"not-an-address" is not an IP address'))
-        : selfSigned(subject, clock),
+        : generateKeys().then((keys) => selfSigned(subject, clock, keys)),
   })
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())

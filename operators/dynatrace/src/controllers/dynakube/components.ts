@@ -2,6 +2,7 @@
 import { activeGate } from './components/active-gate/active-gate.ts'
 import { activeGateCertificate } from './components/active-gate/certificate.ts'
 import { activeGateAddress, activeGateService } from './components/active-gate/service.ts'
+import { certificateKeys } from './components/certificate-keys/certificate-keys.ts'
 import { clusterAnnouncement, clusterEntity } from './components/cluster/cluster.ts'
 import { kubernetesApp } from './components/cluster/kubernetes-app.ts'
 import { activeGateConnection } from './components/connection/active-gate-connection.ts'
@@ -35,6 +36,7 @@ import type { AnyDynaKubeComponent } from './dynakube-component.ts'
  * gateways come before the agents that contain them: agents would otherwise start twice.
  */
 export const COMPONENTS: readonly AnyDynaKubeComponent[] = [
+  certificateKeys,
   istioForApi,
   tenant,
   istioForCodeModules,

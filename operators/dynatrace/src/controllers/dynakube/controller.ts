@@ -21,8 +21,9 @@ import { IgnoredNamespacePatterns } from '../../api/ignored-namespaces.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { createTenantClient } from '../../tenant/client/tenant-client.ts'
 import { type ControllerScope, crdVersionCheck } from '../crd-version/crd-version.ts'
+import { CertificateKeys } from '../generated/certificate-keys.ts'
 import { LimitedCertificates } from '../generated/limited-certificates.ts'
-import { selfSigned } from '../generated/self-signed.ts'
+import { type MakeCertificate, selfSigned } from '../generated/self-signed.ts'
 import { concernedBy } from './components/injection/map-namespaces.ts'
 import { COPIED_SECRETS, ELSEWHERE } from './components/injection/namespace-objects.ts'
 import { hasIstio, IstioMissingError } from './components/istio/istio.ts'
@@ -55,11 +56,14 @@ const CONCURRENCY = 4
 export function dynaKubeController(options: DynaKubeOptions & ControllerScope): ComponentController<DynaKube> {
   const { namespace, release, isRehearsal, instancesIntervalMs } = options
   const inScope = namespace === undefined ? {} : { namespace }
+  const keys = new CertificateKeys()
+  const makeCertificate: MakeCertificate = async (subject, clock) => selfSigned(subject, clock, await keys.take())
   const dependencies: DynaKubeDependencies = {
     ...options,
     connect: options.connect ?? createTenantClient,
     randomBytes: options.randomBytes ?? randomBytes,
-    certificates: new LimitedCertificates(options.selfSigned ?? selfSigned),
+    certificates: new LimitedCertificates(options.selfSigned ?? makeCertificate),
+    prepareKeys: (count) => (options.selfSigned === undefined ? keys.prepare(count) : undefined),
     ignoredNamespaces: options.ignoredNamespaces ?? new IgnoredNamespacePatterns(),
   }
   return {

@@ -42,5 +42,7 @@ export interface DynaKubeDependencies extends DynaKubeOptions {
   readonly connect: (options: TenantClientOptions) => TenantClient
   readonly randomBytes: (count: number) => Uint8Array
   readonly certificates: LimitedCertificates
+  /** Begins to generate the keys of so many certificates, which are needed soon. */
+  readonly prepareKeys: (count: number) => void
   readonly ignoredNamespaces: IgnoredNamespacePatterns
 }

@@ -2,8 +2,9 @@ import { X509Certificate } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec } from '../../api/latest.ts'
 import { LimitedCertificates } from '../generated/limited-certificates.ts'
-import { type MakeCertificate, type SelfSignedSubject, selfSigned } from '../generated/self-signed.ts'
+import { generateKeys, type MakeCertificate, type SelfSignedSubject, selfSigned } from '../generated/self-signed.ts'
 import { activeGateCertificate } from './components/active-gate/certificate.ts'
+import { certificateKeys } from './components/certificate-keys/certificate-keys.ts'
 import { extensions } from './components/extensions/extensions.ts'
 import type { DynaKubeContext } from './dynakube-component.ts'
 import { KNOWN_STATUS, renderInput } from './testing/render-input.ts'
@@ -54,6 +55,19 @@ describe('certificates that the operator makes', () => {
   })
 
   it.each([
+    ['with gateways and extensions', { ...gateway, extensions: { prometheus: {} } }, 2],
+    ['with gateways', gateway, 1],
+    ['whose user has a certificate', { activeGate: { ...gateway.activeGate, tlsSecretName: 'mine' } }, 0],
+    ['without either', {}, 0],
+  ] as const)('have keys that are begun early for a DynaKube %s', (_title, spec, expected) => {
+    const counts: number[] = []
+    const context = contextWith(spec, () => Promise.reject(new Error('not needed yet')))
+    const dependencies = { ...context.dependencies, prepareKeys: (count: number) => counts.push(count) }
+    certificateKeys.resolve?.({ ...context, dependencies })
+    expect(counts).toEqual([expected])
+  })
+
+  it.each([
     ['TLSSecret', gateway, activeGateCertificate],
     ['ExtensionsTLSSecret', { extensions: { prometheus: {} } }, extensions],
   ] as const)('report a failure in %s', async (type, spec, component) => {
@@ -68,7 +82,8 @@ describe('certificates that the operator makes', () => {
 
   // The time to find primes of 2048 bits varies.
   it('are long-lived, self-signed and not a CA', { timeout: 240_000 }, async () => {
-    const pair = await selfSigned({ commonName: 'a.b', hosts: ['a.b', 'a.b.svc'], addresses }, clock)
+    const subject = { commonName: 'a.b', hosts: ['a.b', 'a.b.svc'], addresses }
+    const pair = await selfSigned(subject, clock, await generateKeys())
     const certificate = new X509Certificate(pair.certificate)
     expect(certificate.subjectAltName).toBe('DNS:a.b, DNS:a.b.svc, IP Address:10.96.0.7, IP Address:FD00:0:0:0:0:0:0:7')
     expect(certificate.subject.split('\n')).toEqual(['C=AT', 'ST=UA', 'L=Linz', 'O=Dynatrace', 'OU=Operator', 'CN=a.b'])

@@ -26,20 +26,27 @@ export interface SelfSignedSubject {
   readonly addresses: readonly string[]
 }
 
+/** The keys of a certificate. */
+export type Keys = webcrypto.CryptoKeyPair
+
 /** Makes a certificate for a subject, or takes one from somewhere. */
 export type MakeCertificate = (subject: SelfSignedSubject, clock: Pick<Clock, 'now'>) => Promise<KeyPair>
 
+/** Generates keys, on a thread of its own: takes about a second. */
+export const generateKeys = (): Promise<Keys> => webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
+
 /**
- * Makes a key and a certificate. Clients trust this one certificate, so it is long-lived and not a CA.
+ * Makes a certificate. Clients trust this one certificate, so it is long-lived and not a CA.
  *
  * @example
- * const pair = await selfSigned({ commonName: host, hosts: [host], addresses: ['10.96.0.7'] }, clock)
+ * const subject = { commonName: host, hosts: [host], addresses: ['10.96.0.7'] }
+ * const pair = await selfSigned(subject, clock, await generateKeys())
  */
 export async function selfSigned(
   { commonName, hosts, addresses }: SelfSignedSubject,
   clock: Pick<Clock, 'now'>,
+  keys: Keys,
 ): Promise<KeyPair> {
-  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
   const notBefore = new Date(clock.now())
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: serialNumber(),

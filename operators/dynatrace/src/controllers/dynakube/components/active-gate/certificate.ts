@@ -29,14 +29,20 @@ export interface ActiveGateCertificate {
   readonly activeGateCertificate?: string
 }
 
+const isNeeded = (dynakube: DynaKube): boolean => hasActiveGate(dynakube) && hasActiveGateCertificate(dynakube)
+
 const isAutomatic = (dynakube: DynaKube): boolean =>
   activeGateTlsSecretName(dynakube) === automaticTlsSecretName(dynakube)
+
+/** The Secret with a certificate that the operator makes, if it makes one. */
+export const automaticActiveGateCertificate = (dynakube: DynaKube): string | undefined =>
+  isNeeded(dynakube) && isAutomatic(dynakube) ? automaticTlsSecretName(dynakube) : undefined
 
 /** The Secret with the certificate, unless the user provides or disables it. */
 export const activeGateCertificate: DynaKubeComponent<ActiveGateCertificate> = {
   name: 'ActiveGate certificate',
   needs: [tenant, activeGateAddress],
-  isEnabled: (dynakube) => hasActiveGate(dynakube) && hasActiveGateCertificate(dynakube),
+  isEnabled: isNeeded,
   isReady: runsNoPods,
   mayOwn: (dynakube) => [{ resource: Secrets, name: automaticTlsSecretName(dynakube) }],
   /** An automatic certificate names the addresses of the Service, so it waits for them. */

@@ -29,6 +29,10 @@ const automaticTlsSecretName = (dynakube: DynaKube): string => `${namesOf(dynaku
 const hasOwnCertificate = ({ spec }: DynaKube): boolean =>
   Boolean(spec.templates?.extensionExecutionController?.tlsRefName)
 
+/** The Secret with a certificate that the operator makes, if it makes one. */
+export const automaticExtensionsCertificate = (dynakube: DynaKube): string | undefined =>
+  hasExtensions(dynakube) && !hasOwnCertificate(dynakube) ? automaticTlsSecretName(dynakube) : undefined
+
 /** What the controller and its clients need. */
 export interface ExtensionFacts {
   readonly extensionTokens: { readonly controller: string; readonly datasource: string }
