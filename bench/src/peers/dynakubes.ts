@@ -5,7 +5,8 @@ import { DaemonSets, Deployments, StatefulSets } from '@reeve/kube'
 import { type DynatraceStage, fullDynaKube, NAMESPACE, startDynatraceStage } from '../dynatrace-stage.ts'
 import type { Result } from '../result.ts'
 import type { DynatraceOperator } from './dynatrace-operators.ts'
-import { startOperator } from './operator-process.ts'
+import type { LoadWatch } from './load-watch.ts'
+import { type OperatorProcess, startOperator } from './operator-process.ts'
 import { median, spread } from './spread.ts'
 
 const MIB = 1024 ** 2
@@ -26,11 +27,15 @@ export interface DynaKubeLoad {
 }
 
 /** Measures both in turns, with some numbers of DynaKubes. */
-export async function dynaKubes({ ours, peer, counts, rounds }: DynaKubeLoad): Promise<readonly Result[]> {
+export async function dynaKubes(
+  { ours, peer, counts, rounds }: DynaKubeLoad,
+  load: LoadWatch,
+): Promise<readonly Result[]> {
   const results: Result[] = []
   for (const count of counts) {
     const measured: { ours: Round[]; peer: Round[] } = { ours: [], peer: [] }
     for (let round = 1; round <= rounds; round++) {
+      load.note()
       console.error(`round ${round} of ${rounds}: ${count} DynaKubes`)
       if (peer !== undefined) measured.peer.push(await play(peer, count))
       measured.ours.push(await play(ours, count))
@@ -72,7 +77,7 @@ async function play(operator: DynatraceOperator, count: number): Promise<Round> 
     const key = { namespace: NAMESPACE, name: `kube-${index}` }
     await stage.client.create(DynaKubes, fullDynaKube(tenant, key, count === 1))
   }
-  await untilWorkloads(stage, WORKLOADS_EACH * count)
+  await untilWorkloads(stage, running, WORKLOADS_EACH * count)
   const readyMs = performance.now() - startedAt
   const { cpuMs } = await running.usage()
   await pause(REST_MS)
@@ -80,7 +85,7 @@ async function play(operator: DynatraceOperator, count: number): Promise<Round> 
   return { readyMs, cpuMs: cpuMs - before.cpuMs, peakBytes }
 }
 
-async function untilWorkloads({ client }: DynatraceStage, wanted: number): Promise<void> {
+async function untilWorkloads({ client }: DynatraceStage, running: OperatorProcess, wanted: number): Promise<void> {
   const deadline = performance.now() + DEADLINE_MS
   let found = 0
   while (performance.now() < deadline) {
@@ -93,6 +98,7 @@ async function untilWorkloads({ client }: DynatraceStage, wanted: number): Promi
     const names = lists.flatMap(({ items }) => items.map(({ metadata }) => metadata.name))
     found = names.filter((name) => name.startsWith('kube-')).length
     if (found >= wanted) return
+    await running.usage() // fails when the operator has ended
     await pause(POLL_MS)
   }
   throw new Error(`${found} of ${wanted} workloads exist after ${DEADLINE_MS / 1_000} s`)

@@ -1,5 +1,5 @@
 /** An operator as a process of its own: what it takes from the machine, and how far it is. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -10,6 +10,9 @@ import { memoryCgroup } from '../memory-cgroup.ts'
 const POLL_MS = 10
 /** Ticks of the kernel in which CPU time is counted. */
 const TICKS_PER_SECOND = 100
+
+/** Of what an operator says before it ends, this many characters are shown. */
+const MAX_LAST_WORDS = 1_000
 
 /** How an operator is started. */
 export interface OperatorCommand {
@@ -43,14 +46,25 @@ export async function startOperator(operator: OperatorCommand): Promise<Operator
   const cgroup = await memoryCgroup('reeve-peer', operator.memoryLimitBytes)
   const [shell = '', ...prefix] = cgroup.prefix
   const child = spawn(shell, [...prefix, operator.command, ...operator.args(port)], {
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, ...operator.env },
   })
   const { pid } = child
+  let lastWords = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    lastWords = `${lastWords}${chunk}`.slice(-MAX_LAST_WORDS)
+  })
+  const requireRunning = () => {
+    if (child.exitCode === null && child.signalCode === null) return
+    throw new Error(`${operator.command} ended with ${child.exitCode ?? child.signalCode}: ${lastWords}`)
+  }
   if (pid === undefined) throw new Error(`${operator.command} could not be started`)
   return {
-    usage: () => usageOf(pid),
-    untilReconciled: (count, signal) => untilReconciled(child, port, operator.reconciles, count, signal),
+    usage: async () => {
+      requireRunning()
+      return usageOf(pid)
+    },
+    untilReconciled: (count, signal) => untilReconciled(requireRunning, port, operator.reconciles, count, signal),
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null) {
         const ended = once(child, 'exit')
@@ -63,14 +77,14 @@ export async function startOperator(operator: OperatorCommand): Promise<Operator
 }
 
 async function untilReconciled(
-  child: ChildProcess,
+  requireRunning: () => void,
   port: number,
   metric: RegExp,
   count: number,
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`the operator ended with ${child.exitCode}`)
+    requireRunning()
     const text = await fetch(`http://127.0.0.1:${port}/metrics`, { signal }).then(
       (response) => response.text(),
       () => '',

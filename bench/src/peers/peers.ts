@@ -2,30 +2,23 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cacheMemory } from '../cache-memory.ts'
 import type { Result } from '../result.ts'
 import { CONCURRENCY } from '../webapp-load.ts'
 import { dynaKubes } from './dynakubes.ts'
 import { reeveDynatrace, referenceDynatrace } from './dynatrace-operators.ts'
 import { embeddedRounds } from './embedded-rounds.ts'
-import { type GrowthOptions, growth } from './growth.ts'
+import { growth } from './growth.ts'
 import { LoadWatch } from './load-watch.ts'
 import { controllerRuntimeOperator, type OperatorOn, reeveOperator } from './programs.ts'
 import { median, spread } from './spread.ts'
 import { type WebAppRound, webAppRound } from './webapp-round.ts'
 
 const MIB = 1024 ** 2
-const CACHED_PODS = 10_000
+/** Both sides run once in each. */
+const ROUNDS = 3
 
-/** How much is measured. */
-export interface PeersOptions {
-  readonly count: number
-  /** Both sides run once in each. */
-  readonly rounds: number
-  /** How many DynaKubes are created at once. */
-  readonly dynaKubes: readonly number[]
-  readonly growth: GrowthOptions
-}
+/** The parts, in the order in which they run. */
+export type PeerPart = 'peer-webapps' | 'peer-api-servers' | 'peer-dynakubes' | 'peer-growth'
 
 interface Figure {
   readonly name: string
@@ -77,30 +70,44 @@ const FIGURES: readonly Figure[] = [
   { name: 'writes after a restart', unit: '', digits: 0, of: ({ restartWrites }) => restartWrites, note: 'target: 0' },
 ]
 
-/** Runs all parts; builds the peer first. */
-export async function peers(options: PeersOptions): Promise<readonly Result[]> {
-  const { rounds, dynaKubes: counts, growth: sizes } = options
-  const folder = await mkdtemp(join(tmpdir(), 'reeve-peers-'))
+/** What is measured beside peers, each part by itself: the next ones run although one fails. */
+const PEERS: Readonly<Record<PeerPart, (load: LoadWatch) => Promise<readonly Result[]>>> = {
+  'peer-webapps': (load) =>
+    inFolder(async (folder) => webApps(await reeveOperator(folder), { count: 1_000, rounds: ROUNDS }, load)),
+  'peer-api-servers': () => embeddedRounds(ROUNDS),
+  'peer-dynakubes': (load) =>
+    inFolder(async (folder) => {
+      const ours = await reeveDynatrace(folder)
+      const peer = await referenceDynatrace(process.env.DYNATRACE_OPERATOR)
+      return dynaKubes({ ours, peer, counts: [1, 20, 50], rounds: ROUNDS }, load)
+    }),
+  'peer-growth': () =>
+    inFolder(async (folder) =>
+      growth(await reeveOperator(folder), { counts: [100, 1_000, 10_000], concurrencies: [1, 10, 50] }),
+    ),
+}
+
+/** Runs a part, and says how busy the machine was. */
+export async function besidePeers(part: PeerPart): Promise<readonly Result[]> {
   const load = new LoadWatch()
+  load.note()
+  const results = await PEERS[part](load)
+  return [...results, load.result()]
+}
+
+async function inFolder<R>(work: (folder: string) => Promise<R>): Promise<R> {
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-peers-'))
   try {
-    const ours = await reeveOperator(join(folder, 'webapp'))
-    const results = [...(await webApps(ours, options, load))]
-    results.push(...(await embeddedRounds(rounds)), ...(await cacheMemory(CACHED_PODS)))
-    load.note()
-    const dynatrace = await reeveDynatrace(join(folder, 'dynatrace'))
-    const peer = await referenceDynatrace(process.env.DYNATRACE_OPERATOR)
-    results.push(...(await dynaKubes({ ours: dynatrace, peer, counts, rounds })))
-    load.note()
-    return [...results, ...(await growth(ours, sizes)), load.result()]
+    return await work(folder)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
 /** WebApps brought up by our operator and by one of controller-runtime, in turns. */
-export async function webApps(
+async function webApps(
   ours: OperatorOn,
-  { count, rounds }: Pick<PeersOptions, 'count' | 'rounds'>,
+  { count, rounds }: { readonly count: number; readonly rounds: number },
   load: LoadWatch,
 ): Promise<readonly Result[]> {
   const peer = await controllerRuntimeOperator()
