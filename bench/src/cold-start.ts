@@ -1,13 +1,13 @@
 /** From the start of the operator's process to ready, beside the start of Node itself. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { crdManifest } from '@reeve/crd'
 import { CustomResourceDefinitions, connect } from '@reeve/kube'
 import { WebAppCrd } from '@reeve/webapp'
 import { type ClusterKind, startBenchCluster } from './bench-cluster.ts'
+import { freePort } from './free-port.ts'
 import type { Result } from './result.ts'
 
 const RUNS = 5
@@ -78,15 +78,6 @@ async function timeOfBareNode(): Promise<number> {
   const start = performance.now()
   await once(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }), 'exit')
   return performance.now() - start
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 function median(values: readonly number[]): number {

@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { callUnix } from '@reeve/dynatrace/csi'
 import { publishRequest, unpublishRequest } from './csi-requests.ts'
+import { freePort } from './free-port.ts'
 import { memoryCgroup } from './memory-cgroup.ts'
 import { bundleSmallCommands } from './operator-bundle.ts'
 import type { Result } from './result.ts'
@@ -139,13 +139,4 @@ async function until(attempt: () => Promise<unknown>): Promise<void> {
     if (isThere) return
     await pause(20)
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

@@ -15,7 +15,15 @@ import {
 export const SIZE = { namespaces: 10_000, dynakubes: 50, deployments: 200 } as const
 
 /** The operator's namespace. */
-export const OPERATOR_NAMESPACE = 'dynatrace'
+const OPERATOR_NAMESPACE = 'dynatrace'
+
+/** Options of the route under test. */
+export const INJECTION = {
+  namespace: OPERATOR_NAMESPACE,
+  settings: { image: 'registry.example.com/operator:1', operatorVersion: '1', hasCsiDriver: true, isOpenShift: false },
+  isManagedByOlm: false,
+  events: { record: () => undefined },
+}
 
 const namespaceName = (index: number) => `team-${index}`
 const dynakubeName = (index: number) => `dynakube-${index % SIZE.dynakubes}`

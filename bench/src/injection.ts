@@ -1,6 +1,6 @@
 /** Pods that the webhook of the Dynatrace operator injects, beside what Node's TLS server can do at all. */
 import { INJECT_PATH, injectRoute, LABEL_NAMESPACE_PATH, WorkloadLookup } from '@reeve/dynatrace'
-import { memoryClient, namespaceReview, OPERATOR_NAMESPACE, podReview, SIZE } from './injection-world.ts'
+import { INJECTION, memoryClient, namespaceReview, podReview, SIZE } from './injection-world.ts'
 import type { Result } from './result.ts'
 import { CONNECTIONS, compare, startServer } from './tls-load.ts'
 
@@ -56,16 +56,8 @@ async function savedRequests(): Promise<Result> {
 async function requestsPerPod(keptMs: number | undefined): Promise<number> {
   const { client, requests } = memoryClient()
   const route = injectRoute({
+    ...INJECTION,
     client,
-    namespace: OPERATOR_NAMESPACE,
-    settings: {
-      image: 'registry.example.com/operator:1',
-      operatorVersion: '1',
-      hasCsiDriver: true,
-      isOpenShift: false,
-    },
-    isManagedByOlm: false,
-    events: { record: () => undefined },
     workloads: new WorkloadLookup(client, keptMs === undefined ? {} : { keptMs }),
   })
   const { signal } = new AbortController()

@@ -8,7 +8,6 @@ import {
   type CustomResourceDefinition,
   CustomResourceDefinitions,
   connect,
-  Deployments,
   type KubeClient,
   Leases,
   Pods,
@@ -18,9 +17,10 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CRD_VERSION_LABEL } from '../src/controllers/crd-version/crd-version.ts'
 import { encodeSecret } from '../src/controllers/rendering/secret-data.ts'
-import { CERTIFICATES_SECRET, crdManifests, DynaKubes, WEBHOOK_NAME } from '../src/index.ts'
+import { CERTIFICATES_SECRET, crdManifests, DynaKubes } from '../src/index.ts'
 import { startTenantSimulator, type TenantSimulator } from '../src/tenant/simulator/index.ts'
 import { freePorts, httpStatus, OperatorProcess } from './support/operator-process.ts'
+import { createWebhookDeployment } from './support/webhook-deployment.ts'
 
 const POD = 'dynatrace-operator-1'
 const RELEASE = '1.8.1'
@@ -77,20 +77,6 @@ async function createPod(annotations: Readonly<Record<string, string>> = {}, nam
   await client.create(Pods, { apiVersion: 'v1', kind: 'Pod', metadata, spec })
 }
 
-async function createWebhookDeployment(): Promise<void> {
-  const labels = { app: 'webhook' }
-  await client.create(Deployments, {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { namespace, name: WEBHOOK_NAME },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: [{ name: 'webhook', image: 'webhook:1' }] } },
-    },
-  })
-}
-
 async function createDynaKube(): Promise<void> {
   simulator = await startTenantSimulator({ tenants: [{ id: 'abc12345' }] })
   const [tenant] = simulator.tenants()
@@ -122,7 +108,7 @@ describe('the process', () => {
     await child.until('waiting', () => child.log.includes('waiting for the webhook to be installed'))
     expect(await httpStatus(health, '/livez')).toBe(200)
 
-    await createWebhookDeployment()
+    await createWebhookDeployment(client, namespace)
     await child.until('certificates', async () => {
       const { data } = await client.get(Secrets, { namespace, name: CERTIFICATES_SECRET })
       return data?.['tls.crt'] !== undefined
@@ -148,7 +134,7 @@ describe('the process', () => {
     await createPod({ 'olm.operatorNamespace': namespace })
     const { child, health, metrics } = await start({ POD_NAME: POD, DT_HOST_AVAILABILITY_DETECTION: 'false' })
     await child.until('readiness', async () => (await httpStatus(health, '/readyz')) === 200)
-    await createWebhookDeployment()
+    await createWebhookDeployment(client, namespace)
     await createDynaKube()
     await child.until('a status', async () => {
       const { status } = await client.get(DynaKubes, { namespace, name: 'dynakube' })

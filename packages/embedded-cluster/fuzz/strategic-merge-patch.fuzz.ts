@@ -1,11 +1,10 @@
 /** Fuzzes strategic merge patches of a Deployment. */
-import { attempt, type FuzzTarget, isA, jsonOf, jsonValue, sameJson, textOf } from '@reeve/fuzz'
+import { type FuzzTarget, jsonOf, jsonValue, sameJson } from '@reeve/fuzz'
 import fc from 'fast-check'
 import { applyStrategicMergePatch } from '../src/patch/strategic-merge-patch.ts'
 import { loadBuiltinSchemas } from '../src/schema/definitions.ts'
-import { StatusError } from '../src/status-error.ts'
 import { deploymentSpec } from './support/deployment-input.ts'
-import { parsedPair } from './support/parsed-input.ts'
+import { patchedPair } from './support/parsed-input.ts'
 
 const schema = loadBuiltinSchemas()({ group: 'apps', version: 'v1', kind: 'Deployment' })
 const directive = fc.constantFrom<Record<string, unknown>>(
@@ -42,14 +41,10 @@ export const target: FuzzTarget = {
   ],
   isJson: true,
   run(input) {
-    const pair = parsedPair(textOf(input))
-    if (pair === undefined) return 'not an input'
-    const { document, patch } = pair
-    const before = JSON.stringify(document)
-    const merged = attempt(() => applyStrategicMergePatch(schema, document, patch), isA(StatusError))
-    sameJson('a patch does not change its document', JSON.stringify(document), before)
-    if ('refusal' in merged) return merged.refusal
-    sameJson('a patched object is JSON', JSON.parse(JSON.stringify(merged.value)), merged.value)
-    return `ok ${merged.value === document}`
+    const result = patchedPair(input, ({ document, patch }) => applyStrategicMergePatch(schema, document, patch))
+    if (typeof result === 'string') return result
+    const { document, patched } = result
+    sameJson('a patched object is JSON', JSON.parse(JSON.stringify(patched)), patched)
+    return `ok ${patched === document}`
   },
 }

@@ -1,37 +1,6 @@
 /** The table of built-in resources, read from a server's discovery documents. */
 import type { ApiClient } from '@reeve/real-cluster'
-
-/** The format of `data/discovery.json`. Groups and versions are in the order of the server. */
-export interface DiscoveryTable {
-  /** The core group has the name `''` and comes first. */
-  readonly groups: readonly {
-    readonly name: string
-    readonly versions: readonly string[]
-    readonly preferredVersion: string
-  }[]
-  readonly resources: readonly Resource[]
-}
-
-interface Resource {
-  readonly group: string
-  readonly version: string
-  readonly resource: string
-  readonly singular: string
-  readonly kind: string
-  readonly namespaced: boolean
-  readonly verbs: readonly string[]
-  readonly shortNames?: readonly string[]
-  readonly categories?: readonly string[]
-  readonly storageVersionHash?: string
-  readonly subresources?: readonly {
-    readonly name: string
-    /** Group, version and kind of the body: those of the resource itself except for Scale, Eviction and similar. */
-    readonly group: string
-    readonly version: string
-    readonly kind: string
-    readonly verbs: readonly string[]
-  }[]
-}
+import type { DiscoveredResource, DiscoveryTable } from '../src/registry/builtin-resources.ts'
 
 interface ApiResource {
   readonly name: string
@@ -63,7 +32,7 @@ export async function readDiscovery(client: ApiClient): Promise<DiscoveryTable> 
       preferredVersion: group.preferredVersion.version,
     })),
   ]
-  const resources: Resource[] = []
+  const resources: DiscoveredResource[] = []
   for (const group of groups) {
     for (const version of group.versions) {
       const path = group.name === '' ? `/api/${version}` : `/apis/${group.name}/${version}`
@@ -74,7 +43,7 @@ export async function readDiscovery(client: ApiClient): Promise<DiscoveryTable> 
   return { groups, resources }
 }
 
-function nestSubresources(group: string, version: string, listed: readonly ApiResource[]): Resource[] {
+function nestSubresources(group: string, version: string, listed: readonly ApiResource[]): DiscoveredResource[] {
   return listed
     .filter((resource) => !resource.name.includes('/'))
     .map((resource) => {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { goModuleFolder } from '@reeve/real-cluster'
-import type { DiscoveryTable } from './discovery-table.ts'
+import type { DiscoveryTable } from '../src/registry/builtin-resources.ts'
 import type { Definitions } from './openapi-definitions.ts'
 
 /** The format of `data/protobuf.json`. */

@@ -30,6 +30,7 @@ import {
   validatingConfiguration,
   WEBHOOK_NAME,
 } from '../../src/index.ts'
+import { createWebhookDeployment } from '../support/webhook-deployment.ts'
 
 const NAMESPACE = 'dynatrace'
 const HOUR_MS = 3_600_000
@@ -108,18 +109,7 @@ async function install(parts: { readonly crds?: boolean; readonly configurations
   }
 }
 
-function installDeployment() {
-  const labels = { app: WEBHOOK_NAME }
-  return client.create(Deployments, {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { namespace: NAMESPACE, name: WEBHOOK_NAME },
-    spec: {
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: [{ name: 'webhook', image: 'webhook:1' }] } },
-    },
-  })
-}
+const installDeployment = () => createWebhookDeployment(client, NAMESPACE)
 
 function startController(): void {
   const operator = defineOperator({ name: 'certificates', controllers: [certificatesController(NAMESPACE)] })

@@ -1,7 +1,6 @@
 /** The registrar and the liveness probe, as processes beside a driver. */
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -11,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Method, serveUnix } from '../../src/csi/grpc/unix-server.ts'
 import { runLivenessProbe } from '../../src/csi/liveness/liveness-probe.ts'
 import { identityService } from '../../src/csi/server/identity-service.ts'
+import { freePorts } from '../support/operator-process.ts'
 import { spawnBound } from '../support/spawn-bound.ts'
 import { csiClient } from './support/csi-client.ts'
 
@@ -45,15 +45,6 @@ async function until<T>(find: () => Promise<T | undefined>): Promise<T> {
     if (found !== undefined) return found
     await pause(20)
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 describe('the registrar', () => {
@@ -119,7 +110,7 @@ describe('the registrar', () => {
 describe('the liveness probe', () => {
   /** Serves it for the driver of this test; resolves with a function that calls it. */
   async function probe(timeoutMs = 5_000) {
-    const port = await freePort()
+    const [port = 0] = await freePorts(1)
     const options = { csiSocket: socket(), port, host: '127.0.0.1', timeoutMs, logger: silentLogger }
     running.push(runLivenessProbe(options, stop.signal))
     const ask = async (path = '/healthz', method = 'GET') => {

@@ -23,13 +23,14 @@ import {
 import { expect, it } from 'vitest'
 import { CRD_VERSION_LABEL } from '../../src/controllers/crd-version/crd-version.ts'
 import { encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
-import { crdManifests, type DynaKubeSpec, DynaKubes, WEBHOOK_NAME } from '../../src/index.ts'
+import { crdManifests, type DynaKubeSpec, DynaKubes } from '../../src/index.ts'
 import { startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
 import { USER_SECRETS } from '../dynakube/support/features.ts'
 import { FULL, FULL_WITH_CERTIFICATES } from '../dynakube/support/full-dynakube.ts'
 import { MemoryGroup } from '../support/memory-group.ts'
 import { freePorts, OperatorProcess } from '../support/operator-process.ts'
 import { helmPath, renderChart } from '../support/render-chart.ts'
+import { createWebhookDeployment } from '../support/webhook-deployment.ts'
 
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url))
 const RELEASE = '1.8.1'
@@ -62,17 +63,7 @@ async function prepare(client: KubeClient, namespace: string, simulator: TenantS
     const labels = { [CRD_VERSION_LABEL]: RELEASE }
     await client.create(CustomResourceDefinitions, { ...crd, metadata: { ...crd.metadata, labels } })
   }
-  const labels = { app: 'webhook' }
-  await client.create(Deployments, {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { namespace, name: WEBHOOK_NAME },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: [{ name: 'webhook', image: 'webhook:1' }] } },
-    },
-  })
+  await createWebhookDeployment(client, namespace)
   const metadata = (name: string) => ({ namespace, name })
   await client.create(ConfigMaps, {
     apiVersion: 'v1',

@@ -24,6 +24,7 @@ import { ALL_MODULES } from '../../src/api/validation/modules.ts'
 import { createWebhookServer, ensureCertificates, validatingConfiguration, WEBHOOK_NAME } from '../../src/index.ts'
 import { installConvertedCrds } from './install-crds.ts'
 import { until } from './until.ts'
+import { webhookDeployment } from './webhook-deployment.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -63,7 +64,7 @@ export async function setWebhookStage(): Promise<WebhookStage> {
   const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'test' })
   const namespace = await cluster.createNamespace()
   const directory = await mkdtemp(join(tmpdir(), 'reeve-webhook-'))
-  const deployment = await client.create(Deployments, webhookDeployment(namespace))
+  const deployment = await client.create(Deployments, webhookDeployment(namespace, 0))
   await client.create(Services, {
     apiVersion: 'v1',
     kind: 'Service',
@@ -163,19 +164,5 @@ async function remove<T extends KubeObject>(client: KubeClient, resource: Resour
     await client.delete(resource, { name })
   } catch (error) {
     if (!isNotFound(error)) throw error
-  }
-}
-
-function webhookDeployment(namespace: string): Deployment {
-  const labels = { app: WEBHOOK_NAME }
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { namespace, name: WEBHOOK_NAME },
-    spec: {
-      replicas: 0,
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: [{ name: 'webhook', image: 'webhook:1' }] } },
-    },
   }
 }

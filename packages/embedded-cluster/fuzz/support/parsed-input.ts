@@ -1,4 +1,5 @@
 /** Inputs of targets that take several values: one JSON text, read as the server reads bodies. */
+import { attempt, isA, sameJson, textOf } from '@reeve/fuzz'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/json.ts'
 import { parseJson } from '../../src/schema/parse.ts'
 import { StatusError } from '../../src/status-error.ts'
@@ -13,8 +14,30 @@ export function parsedBody(text: string): JsonValue | undefined {
   }
 }
 
+interface Pair {
+  readonly document: JsonObject
+  readonly patch: JsonValue
+}
+
+/**
+ * What a patch makes of a document, or the name of a class of inputs without a result. Fails if the document itself changes.
+ *
+ * @param apply applies the patch; may reject it with a StatusError
+ */
+export function patchedPair(
+  input: Uint8Array,
+  apply: (pair: Pair) => JsonObject,
+): string | (Pair & { readonly patched: JsonObject }) {
+  const pair = parsedPair(textOf(input))
+  if (pair === undefined) return 'not an input'
+  const before = JSON.stringify(pair.document)
+  const applied = attempt(() => apply(pair), isA(StatusError))
+  sameJson('a patch does not change its document', JSON.stringify(pair.document), before)
+  return 'refusal' in applied ? applied.refusal : { ...pair, patched: applied.value }
+}
+
 /** The two values of `{"document": …, "patch": …}`; `undefined` for anything else. */
-export function parsedPair(text: string): { readonly document: JsonObject; readonly patch: JsonValue } | undefined {
+export function parsedPair(text: string): Pair | undefined {
   const value = parsedBody(text)
   if (!isJsonObject(value) || !isJsonObject(value.document) || value.patch === undefined) return undefined
   return { document: value.document, patch: value.patch }

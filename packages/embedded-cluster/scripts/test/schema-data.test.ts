@@ -1,7 +1,7 @@
 /** The generated data is consistent: everything the server lists can be validated and decoded. */
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import type { DiscoveryTable } from '../discovery-table.ts'
+import type { DiscoveryTable } from '../../src/registry/builtin-resources.ts'
 import type { GoTypes } from '../go-types.ts'
 import type { Definition, Definitions } from '../openapi-definitions.ts'
 import type { ProtobufDescriptor } from '../protobuf-descriptor.ts'

@@ -5,12 +5,19 @@ import { type GroupVersionKind, loadBuiltinSchemas } from '../schema/definitions
 import type { Schema } from '../schema/schema.ts'
 import { groupResource, type ResourceInfo, type SubresourceInfo } from './resource-info.ts'
 
-interface DiscoveryTable {
-  readonly groups: readonly { readonly name: string; readonly versions: readonly string[] }[]
+/** The format of `data/discovery.json`. Groups and versions are in the order of the server. */
+export interface DiscoveryTable {
+  /** The core group has the name `''` and comes first. */
+  readonly groups: readonly {
+    readonly name: string
+    readonly versions: readonly string[]
+    readonly preferredVersion: string
+  }[]
   readonly resources: readonly DiscoveredResource[]
 }
 
-interface DiscoveredResource {
+/** One resource in one version. Subresources have the kind of the resource itself except for Scale, Eviction and similar. */
+export interface DiscoveredResource {
   readonly group: string
   readonly version: string
   readonly resource: string
