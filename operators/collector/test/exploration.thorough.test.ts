@@ -1,4 +1,4 @@
-import { divergenceText, explore, type OperatorUnderTest } from '@reeve/simulation'
+import { divergenceText, Explorer, explore, type OperatorUnderTest } from '@reeve/simulation'
 import { describe, expect, it } from 'vitest'
 import { exploreCollectors, shortLife } from '../exploration/collector.ts'
 import type { HelmWorld } from '../exploration/helm-world.ts'
@@ -28,13 +28,21 @@ describe('the Collector operator, with Helm as the world outside, survives', () 
 })
 
 describe('replicas that divide the Collectors among themselves survive', () => {
-  const { operator } = exploreCollectors({ shards: 2 })
+  const { operator, scenario: wholeLife } = exploreCollectors({ shards: 2 })
   it('crashes and the loss of their leases', { timeout: TIMEOUT_MS }, async () => {
     const maxPoints = 4
     const patterns = ['lost-leadership', 'crash-around-call', 'crash-after-write'] as const
     const report = await explore(operator, shortLife, { patterns, maxPoints })
     expect(report.divergences.map((divergence) => divergenceText(divergence, operator.name))).toEqual([])
     expect(report.patterns.map(({ explored, missed }) => explored - missed)).toEqual([maxPoints, maxPoints, maxPoints])
+  })
+
+  it('the loss of their leases while they may still write', { timeout: TIMEOUT_MS }, async () => {
+    const explorer = new Explorer({ operator, scenario: wholeLife })
+    const labels = (await explorer.points('lost-leadership')).map(({ label }) => label)
+    // The configuration is changed before the deadline of the shard.
+    const index = labels.findIndex((label) => label.includes('(create events default/acme-logs'))
+    expect((await explorer.run('lost-leadership', index)).problems).toEqual([])
   })
 })
 

@@ -35,6 +35,8 @@ export function cutOffAt(stuck: SeamRequest, { world, fault, note, problem }: Ru
   /** When the last renewal that succeeded was sent, by instance: from then on the leader counts. */
   const renewedMs = new Map<number, number>()
   const sentMs = new Map<number, number>()
+  /** Who holds a lease. With shards each instance holds some, and one to show that it is there. */
+  const holders = new Map<string, number>()
   let cutOff: number | undefined
   let isTakenOver = false
   return {
@@ -61,7 +63,12 @@ export function cutOffAt(stuck: SeamRequest, { world, fault, note, problem }: Ru
       if (!request.isWrite || status >= 300) return DELIVER
       if (resource === LEASES) {
         renewedMs.set(instance, sentMs.get(instance) ?? 0)
-        if (cutOff !== undefined && instance !== cutOff && !isTakenOver) {
+        const id = `${request.namespace}/${request.name}`
+        const isFromCutOff = cutOff !== undefined && instance !== cutOff && holders.get(id) === cutOff
+        // One that is released, as before a hand-over, is taken from nobody.
+        if (isHeld(request, world)) holders.set(id, instance)
+        else holders.delete(id)
+        if (isFromCutOff && !isTakenOver) {
           isTakenOver = true
           fault(`instance ${instance} leads`, world.pace.ofOperator(STUCK_MS))
         }
@@ -71,4 +78,10 @@ export function cutOffAt(stuck: SeamRequest, { world, fault, note, problem }: Ru
       return DELIVER
     },
   }
+}
+
+function isHeld({ namespace, name }: SeamRequest, { cluster }: RunControl['world']): boolean {
+  const lease = name === undefined ? undefined : cluster.api.get(LEASES, namespace, name)
+  const { holderIdentity } = (lease?.spec ?? {}) as { readonly holderIdentity?: string }
+  return holderIdentity !== undefined && holderIdentity !== ''
 }
