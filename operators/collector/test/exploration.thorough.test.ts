@@ -29,15 +29,15 @@ describe('the Collector operator, with Helm as the world outside, survives', () 
 
 describe('replicas that divide the Collectors among themselves survive', () => {
   const { operator, scenario: wholeLife } = exploreCollectors({ shards: 2 })
-  it('crashes and the loss of their leases', { timeout: TIMEOUT_MS }, async () => {
-    const maxPoints = 4
+  it('crashes and the loss of their leases', { timeout: 2 * TIMEOUT_MS }, async () => {
+    const maxPoints = 2
     const patterns = ['lost-leadership', 'crash-around-call', 'crash-after-write'] as const
     const report = await explore(operator, shortLife, { patterns, maxPoints })
     expect(report.divergences.map((divergence) => divergenceText(divergence, operator.name))).toEqual([])
     expect(report.patterns.map(({ explored, missed }) => explored - missed)).toEqual([maxPoints, maxPoints, maxPoints])
   })
 
-  it('the loss of their leases while they may still write', { timeout: TIMEOUT_MS }, async () => {
+  it('the loss of their leases while they may still write', { timeout: 2 * TIMEOUT_MS }, async () => {
     const explorer = new Explorer({ operator, scenario: wholeLife })
     const labels = (await explorer.points('lost-leadership')).map(({ label }) => label)
     // The configuration is changed before the deadline of the shard.
