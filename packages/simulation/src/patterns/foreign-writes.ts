@@ -1,4 +1,4 @@
-/** Someone else writes to the same objects, just before each of the operator's reads and writes. */
+/** Someone else writes to the same objects: just before each of the operator's reads and writes, and between two steps. */
 import { FailureReader } from '../judge/failures.ts'
 import type { Edit, PlainObject } from '../operator-under-test.ts'
 import type { RunControl } from '../run/run-options.ts'
@@ -6,9 +6,9 @@ import { PASS, type SeamRequest } from '../world/disturbance.ts'
 import { ForeignFinalizers } from '../world/foreign-finalizers.ts'
 import { at, leaves } from '../world/foreign-marks.ts'
 import { describeRequest, isBookkeeping, objectId } from '../world/request-facts.ts'
-import { objectsOf, patchAsSomebody, read, type Target } from '../world/targets.ts'
+import { objectsOf, patchAsSomebody, read, type Target, targetOf } from '../world/targets.ts'
 import type { World } from '../world/world.ts'
-import { type Fault, type Pattern, type PatternContext, pointOf } from './pattern.ts'
+import { type Fault, type Pattern, type PatternContext, pointOf, type Shape } from './pattern.ts'
 import { requestShape } from './shapes.ts'
 
 /** After this, someone takes a change of a declared object back. */
@@ -30,25 +30,62 @@ export const foreignWrites: Pattern = {
     // A scenario may lead to errors without any foreign write.
     const usual = new Set(failuresOf(new FailureReader(world)))
     const written = new Set(world.log.managedWrites.map(({ resource }) => resource))
-    return world.log.requests
+    const struck = world.log.requests
       .filter(({ isWrite, verb, resource }) => isWrite || (verb === 'get' && written.has(resource)))
-      .flatMap((request) =>
-        changes(context, request).map((change) => pointOf(context, faultOf(context, { request, change, usual }))),
-      )
+      .flatMap((request) => changes(context, request).map((change) => justBefore(request, change)))
+    return [...struck, ...(await betweenSteps(context))].map((one) => pointOf(context, faultOf(context, one, usual)))
   },
 }
 
+/** A change, and when it happens. */
 interface Struck {
-  readonly request: SeamRequest
   readonly change: Change
-  /** Failures of the undisturbed run. */
-  readonly usual: ReadonlySet<string>
+  readonly label: string
+  readonly shape: Shape
+  readonly isDue: (happening: { readonly request: number } | { readonly stepEnd: number }) => boolean
 }
 
-function faultOf({ operator, scenario }: PatternContext, { request, change: { what, act }, usual }: Struck): Fault {
+function justBefore(request: SeamRequest, change: Change): Struck {
   return {
-    label: `another client changes ${what} just before request ${request.index} (${describeRequest(request)})`,
-    shape: requestShape(request, what),
+    change,
+    label: `another client changes ${change.what} just before request ${request.index} (${describeRequest(request)})`,
+    shape: requestShape(request, change.what),
+    isDue: (happening) => 'request' in happening && happening.request === request.index,
+  }
+}
+
+/**
+ * What an operator reads from a cache shows in no request, and an object that it finds changed it may replace: whatever it
+ * owns is changed after each step but the last, for the next one to find.
+ */
+async function betweenSteps({ operator, scenario, undisturbed }: PatternContext): Promise<readonly Struck[]> {
+  const { world, baseline } = await undisturbed('alone')
+  const created = new Set(world.log.countByObject('create').keys())
+  return baseline.snapshots.slice(0, -1).flatMap((snapshot, step) =>
+    [...snapshot.keys()]
+      .filter((id) => created.has(id))
+      .map((id): Struck => {
+        const resource = id.split(' ')[0] ?? ''
+        const edit = operator.foreignEdits?.find((one) => one.resource === resource)
+        const change = changeOfOwned(targetOf(id), edit)
+        return {
+          change,
+          label: `another client changes ${change.what} after the step "${scenario.steps[step]?.name}"`,
+          shape: { coarse: `at rest, ${resource}`, fine: id },
+          isDue: (happening) => 'stepEnd' in happening && happening.stepEnd === step,
+        }
+      }),
+  )
+}
+
+function faultOf(
+  { operator, scenario }: PatternContext,
+  { change: { what, act }, label, shape, isDue }: Struck,
+  usual: ReadonlySet<string>,
+): Fault {
+  return {
+    label,
+    shape,
     mode: 'alone',
     // What is changed and reverted may be recorded with the time of the reversal.
     options: { comparesTimes: false },
@@ -57,10 +94,12 @@ function faultOf({ operator, scenario }: PatternContext, { request, change: { wh
       const finalizers = new ForeignFinalizers(control.world, (cleanUpMs) =>
         control.fault('another client cleans up before it removes its finalizer', cleanUpMs),
       )
+      const strike = async () => {
+        if (await act(control, finalizers)) control.fault(`another client changes ${what}`)
+      }
       return {
         onRequest: async ({ index }) => {
-          if (index === request.index && (await act(control, finalizers)))
-            control.fault(`another client changes ${what}`)
+          if (isDue({ request: index })) await strike()
           return PASS
         },
         onStepEnd: async (step) => {
@@ -70,6 +109,7 @@ function faultOf({ operator, scenario }: PatternContext, { request, change: { wh
           const unusual = failuresOf(failures, expected).find((failure) => !usual.has(failure))
           if (unusual !== undefined)
             control.problem('reconcile-error', `a reconcile failed because of a benign change: ${unusual}`)
+          if (isDue({ stepEnd: step })) await strike()
         },
       }
     },

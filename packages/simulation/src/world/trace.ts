@@ -6,7 +6,7 @@ export type TraceKind = 'step' | 'request' | 'response' | 'event' | 'fault' | 'l
 
 /** One event of a run. */
 export interface TraceEntry {
-  /** Virtual milliseconds since the start of the run. */
+  /** Milliseconds since the start of the run, in the time of the operator. */
   readonly atMs: number
   /** Which instance of the operator it concerns; 0 for the world around it. */
   readonly instance: number
@@ -16,6 +16,9 @@ export interface TraceEntry {
 
 /** Entries kept for reading; the hash covers all of them. */
 const MAX_ENTRIES = 5_000
+
+/** Entries that are shown of a run without a fault: as many as a report prints. */
+const LAST_ENTRIES = 40
 
 /** Characters; many small pieces take longer than the hash itself. */
 const HASHED_AT_ONCE = 16_384
@@ -51,13 +54,16 @@ export class Trace {
     return this.#entries
   }
 
-  /** The part worth reading: from a little before the first fault, without the heartbeat of watches and leases. */
+  /**
+   * The part worth reading: from a little before the first fault, and the end where there was none; without the heartbeat
+   * of watches and leases.
+   */
   excerpt(before = 15, max = 120): readonly TraceEntry[] {
     const start = Math.max(0, (this.#firstFault ?? 0) - before)
-    return this.#entries
+    const shown = this.#entries
       .slice(start)
       .filter(({ kind, text }) => kind === 'fault' || !/^(BOOKMARK|watch |200 watch )|leases\.coordination/.test(text))
-      .slice(0, max)
+    return this.#firstFault === undefined ? shown.slice(-LAST_ENTRIES) : shown.slice(0, max)
   }
 }
 

@@ -46,6 +46,9 @@ export interface WorldOptions {
 /** A day of history, so that an old view can be shown long after; when it expires is up to the patterns. */
 const EVENT_WINDOW = { maxAgeMs: 24 * 3_600_000 }
 
+/** Requests by which a loop is described. */
+const LOOKED_AT = 500
+
 /** How long processes may take to stop when their run is interrupted; whoever interrupted it waits. */
 const STOP_GRACE_MS = 3_000
 
@@ -228,7 +231,7 @@ export class World implements SeamContext {
   }
 
   record(instance: number, kind: TraceKind, text: string): void {
-    this.log.record(this.elapsedMs, instance, kind, text)
+    this.log.record(this.elapsedMs / this.pace.ofOperator(1), instance, kind, text)
   }
 
   answered(request: SeamRequest, status: number, body: Uint8Array, sentMs: number): void {
@@ -243,10 +246,22 @@ export class World implements SeamContext {
 
   /** Kills everything when the run would never end: a killed instance gets no response, which ends any loop. */
   #isRunaway(bounds: RunBounds, request: SeamRequest): boolean {
-    this.#excess ??= bounds.count(this.elapsedMs, () => describeRequest(request))
+    this.#excess ??= bounds.count(this.elapsedMs, () => `${describeRequest(request)}; most often: ${this.#mostOften()}`)
     if (this.#excess === undefined) return false
     for (const instance of this.running) instance.kill()
     return true
+  }
+
+  /** What a loop is about. */
+  #mostOften(): string {
+    const { requests, requestsAtRest, isResting } = this.log
+    const latest = (isResting ? requestsAtRest : requests).slice(-LOOKED_AT).map(describeRequest)
+    const counts = Map.groupBy(latest, (text) => text)
+    return [...counts]
+      .toSorted(([, one], [, other]) => other.length - one.length)
+      .slice(0, 3)
+      .map(([text, { length }]) => `${text} (${length} of ${latest.length})`)
+      .join(', ')
   }
 
   #client(actor: Actor, userAgent: string): KubeClient {

@@ -125,6 +125,14 @@ async function writeStatus({ metadata: { namespace, name, generation }, status }
   await request('PATCH', path, { status: { observedGeneration: generation } })
 }
 
+/** Whether a Note that is in view still exists: what is made for one that does not, the cluster deletes again. */
+async function exists({ metadata: { namespace, name, uid } }) {
+  const live = await request('GET', `/apis/example.com/v1/namespaces/${namespace}/notes/${name}`).catch((error) => {
+    if (error.status !== 404) throw error
+  })
+  return live?.metadata.uid === uid && live.metadata.deletionTimestamp === undefined
+}
+
 async function create(desired) {
   const created = await request('POST', mapsIn(desired.metadata.namespace), desired).catch((error) => {
     // It exists already: the cache will show it.
@@ -169,6 +177,7 @@ async function reconcile(note) {
   const desired = desiredFor(note)
   const live =
     broken === 'generates' ? [...maps.values()].find((map) => ownerOf(map)?.uid === uid) : maps.get(keyOf(note))
+  if (live === undefined && !(await exists(note))) return
   if (live === undefined) await create(desired)
   else if (ownerOf(live)?.uid === uid || isOwnerless) await change(live, desired)
   else if (broken === 'takes-over') await change(live, desired)
