@@ -27,6 +27,9 @@ const BAD_CONDITIONS = ['Stalled', 'Failed', 'Degraded']
 const BAD_PHASE =
   /^(error|failed|failure|degraded|pending|unknown|creating|deploying|progressing|updating|installing|deleting|terminating)$/i
 
+/** Phases that say that something is broken, not only that it is not done. */
+const ERROR_PHASE = /^(error|failed|failure|degraded)$/i
+
 /** What of the status says whether the goal is reached. */
 const TELLING = ['conditions', 'observedGeneration', 'phase', 'state'] as const
 
@@ -62,6 +65,15 @@ export function whyNotSettled(crd: AnyCrd, object: PlainObject): string | undefi
   const promised = promisedBy(crd)
   const isSilent = promised.length > 0 && promised.every((field) => status[field] === undefined)
   return isSilent ? `its status says nothing: neither of ${promised.join(', ')} is set` : undefined
+}
+
+/** What the status says is broken; `undefined` when it says nothing of that kind. */
+export function reportedError({ status = {} }: PlainObject): string | undefined {
+  const { conditions = [], phase, state } = status as Status
+  const bad = conditions.find(({ type = '', status: value }) => BAD_CONDITIONS.includes(type) && value === 'True')
+  if (bad !== undefined) return describe(bad)
+  const said = phase ?? state
+  return typeof said === 'string' && ERROR_PHASE.test(said) ? `its phase is ${said}` : undefined
 }
 
 /** Whether the status of a resource has room to say that something is wrong. */

@@ -21,6 +21,7 @@
  * - `unnoticed`: a dead connection was not noticed, or shows neither in health nor in metrics
  * - `impatient`: a request was repeated before the server allowed it
  * - `invisible-field`: a field of the declared object shows nowhere
+ * - `false-error`: a declared object reports an error although nothing failed
  * - `unexplained`: the operator is stuck and does not say why
  */
 export type ProblemKind =
@@ -42,6 +43,7 @@ export type ProblemKind =
   | 'unnoticed'
   | 'impatient'
   | 'invisible-field'
+  | 'false-error'
   | 'unexplained'
 
 /** Something that is wrong. */

@@ -9,7 +9,8 @@ import {
   type SeamCall,
   type SeamRequest,
 } from '../world/disturbance.ts'
-import { describeRequest } from '../world/request-facts.ts'
+import { describeRequest, EVENTS } from '../world/request-facts.ts'
+import type { World } from '../world/world.ts'
 import { type Fault, type Pattern, pointOf } from './pattern.ts'
 import { requestShape } from './shapes.ts'
 
@@ -20,6 +21,13 @@ const TIMER_ACCURACY = 0.95
 
 /** A client waits half a minute for a response, and what failed is retried after a back-off: only then it is over. */
 const AFTERMATH_MS = 60_000
+
+/** Operators in Go send an event again up to 13 s after they notice that it failed, in their own time. */
+const EVENT_AFTERMATH_MS = 20_000
+
+function aftermathMs(failing: SeamRequest, { pace }: World): number {
+  return EVENTS.has(failing.resource) ? Math.max(AFTERMATH_MS, pace.ofOperator(EVENT_AFTERMATH_MS)) : AFTERMATH_MS
+}
 
 interface Failure {
   readonly name: string
@@ -69,7 +77,7 @@ function failAt(failing: SeamRequest, { name, fate }: Failure, { world, fault, p
   return {
     onRequest: (request) => {
       if (request.index === failing.index) {
-        fault(`${describeRequest(request)} fails with ${name}`, AFTERMATH_MS)
+        fault(`${describeRequest(request)} fails with ${name}`, aftermathMs(failing, world))
         if (name === '429') rejectedAtMs = world.elapsedMs
         return fate
       }
@@ -96,10 +104,10 @@ function lostResponse(failing: SeamRequest, brokenAfterMs: number | undefined): 
     label: `request ${failing.index} (${describeRequest(failing)}) is processed and its response never arrives`,
     shape: requestShape(failing, 'response lost'),
     mode: 'alone',
-    disturb: ({ fault }) => ({
+    disturb: ({ world, fault }) => ({
       onResponse: (request) => {
         if (request.index !== failing.index) return DELIVER
-        fault(`the response to ${describeRequest(request)} is lost`, AFTERMATH_MS)
+        fault(`the response to ${describeRequest(request)} is lost`, aftermathMs(failing, world))
         return { type: 'lose', ...(brokenAfterMs !== undefined && { lastsMs: brokenAfterMs }) }
       },
     }),

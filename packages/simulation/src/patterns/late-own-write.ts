@@ -1,4 +1,5 @@
 /** The operator acts while its own write is not visible yet. */
+import { FalseErrors } from '../judge/false-errors.ts'
 import type { RunControl } from '../run/run-options.ts'
 import { DELIVER, type Disturbance, PASS, type SeamRequest } from '../world/disturbance.ts'
 import { describeRequest, isBookkeeping } from '../world/request-facts.ts'
@@ -29,7 +30,8 @@ export const lateOwnWrite: Pattern = {
           shape: requestShape(write, late.name),
           mode: 'alone',
           options: { extraRemovals: 0 },
-          disturb: (control) => arrivesLate(write, primary, late, control),
+          disturb: (control) =>
+            arrivesLate(write, { primary, errors: new FalseErrors(control.world, context.operator) }, late, control),
         }),
       ),
     )
@@ -38,7 +40,7 @@ export const lateOwnWrite: Pattern = {
 
 function arrivesLate(
   write: SeamRequest,
-  primary: string,
+  { primary, errors }: { readonly primary: string; readonly errors: FalseErrors },
   { name, delayMs, isProvoked }: (typeof LATE)[number],
   { world, fault, problem }: RunControl,
 ): Disturbance {
@@ -53,11 +55,16 @@ function arrivesLate(
       if (!isArmed || !isIts || event.type === 'BOOKMARK') return DELIVER
       isArmed = false
       fault(`${describeEvent(event)} arrives ${name}`, delayMs)
+      errors.begin()
       // A touch of what is declared makes the operator reconcile it once while the event is delayed.
       for (const target of isProvoked ? objectsOf(world, primary) : []) {
         world.foreign.mark(world, target).catch((error: unknown) => problem('foreign-write-lost', String(error)))
       }
       return { type: 'delay', delayMs }
+    },
+    onStepEnd: async () => {
+      for (const error of errors.end())
+        problem('false-error', `${error}, which went away: the operator does not see its own write at once`)
     },
   }
 }

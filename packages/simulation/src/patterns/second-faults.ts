@@ -1,4 +1,5 @@
 /** The second of two faults. What follows the first differs from any other run, so it is found by shape, not by number. */
+import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 import type { RunControl } from '../run/run-options.ts'
 import { DELIVER, type Disturbance, PASS, type RequestFate, type SeamRequest } from '../world/disturbance.ts'
 import { describeRequest, isBookkeeping, objectId } from '../world/request-facts.ts'
@@ -27,6 +28,7 @@ export interface SecondFault {
 
 /** Faults last at most this long: a rest begins only afterwards. */
 const AFTERMATH_MS = 60_000
+const LOSE = { type: 'lose' } as const
 const FROZEN_MS = 20_000
 const LATE_MS = 10_000
 
@@ -110,12 +112,13 @@ function lostResponseOfNext(shape: SeamRequest): SecondFault {
     at: coarse,
     label: `the response to the next ${coarse} never arrives`,
     shape: `${coarse} response lost`,
-    prepare: ({ fault }) => {
+    prepare: ({ world, fault }) => {
       const isIt = onceAt(shape)
       const onResponse = (request: SeamRequest) => {
         if (!isIt(request)) return DELIVER
         fault(`the response to ${describeRequest(request)} is lost`, AFTERMATH_MS)
-        return { type: 'lose' } as const
+        // Other clients than ours may wait for it for ever.
+        return world.pace.isExact ? LOSE : { ...LOSE, lastsMs: EXPLORATION_DEFAULTS.brokenAfterMs }
       }
       return { disturbance: { onResponse } }
     },

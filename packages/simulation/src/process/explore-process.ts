@@ -7,7 +7,7 @@ import { concurrentRunner, type Unconfirmed, unlessInterrupted } from './concurr
 import { processExploration } from './process-exploration.ts'
 import { RunSlots } from './run-slots.ts'
 import { readScenario } from './scenario-file.ts'
-import { Shrinker } from './shrink.ts'
+import { isWalk, Shrinker } from './shrink.ts'
 import { spareTime } from './spare-time.ts'
 import { TimeLimit } from './time-limit.ts'
 import { WebhookTrust } from './webhook-trust.ts'
@@ -77,7 +77,10 @@ export async function exploreProcess(options: ExploreProcessOptions): Promise<Pr
     const divergences = await Promise.all(
       report.divergences.map(async (divergence): Promise<ProcessDivergence> => {
         const work = () => slots.run(() => shrinker.shrunk(divergence))
-        const shrunk = (await unlessInterrupted(signal, work)) ?? { divergence, steps }
+        const shrunk = (await unlessInterrupted(signal, work)) ?? {
+          divergence,
+          steps: isWalk(divergence) ? [] : steps,
+        }
         return { ...shrunk.divergence, steps: shrunk.steps }
       }),
     )

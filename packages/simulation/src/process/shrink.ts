@@ -34,7 +34,7 @@ export class Shrinker {
 
   /** The divergence with as little as possible: as it is when nothing less shows the same kind of problem. */
   async shrunk(divergence: Divergence): Promise<Shrunk> {
-    if (divergence.pattern === 'declared-states') return { divergence: await this.#shorterWalk(divergence), steps: [] }
+    if (isWalk(divergence)) return { divergence: await this.#shorterWalk(divergence), steps: [] }
     return { divergence, steps: await this.#neededSteps(divergence) }
   }
 
@@ -71,4 +71,9 @@ export class Shrinker {
     this.#explorers.set(count, explorer)
     return explorer
   }
+}
+
+/** Whether it is one of a walk through declared states, which does not need the steps of the scenario. */
+export function isWalk({ pattern }: Divergence): boolean {
+  return pattern === 'declared-states'
 }

@@ -2,7 +2,7 @@
 import type { ReconcileRecord } from '@reeve/runtime/controller'
 import { type Problem, problem } from '../judge/problem.ts'
 import type { SeamRequest } from '../world/disturbance.ts'
-import { describeRequest, LEASES } from '../world/request-facts.ts'
+import { describeRequest, EVENTS, LEASES } from '../world/request-facts.ts'
 import type { World } from '../world/world.ts'
 
 const MINUTE_MS = 60_000
@@ -15,8 +15,6 @@ const MAX_READS_PER_HOUR = 60
 const MAX_RECONCILES_PER_MINUTE = 6
 
 const FAILED_OUTCOMES = new Set(['error', 'terminal', 'timeout', 'conflict'])
-
-const EVENTS: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io'])
 
 /** One rest. */
 export class Rest {

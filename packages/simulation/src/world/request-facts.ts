@@ -111,7 +111,10 @@ export function matchesId(pattern: string, id: string): boolean {
 /** What candidates for leadership renew all the time. */
 export const LEASES = 'leases.coordination.k8s.io'
 
+/** Events, in both of their groups. */
+export const EVENTS: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io'])
+
 /** Leases and events are how an operator lives and talks, not what it manages. */
 export function isBookkeeping(resource: string): boolean {
-  return resource === LEASES || resource === 'events' || resource === 'events.events.k8s.io'
+  return resource === LEASES || EVENTS.has(resource)
 }

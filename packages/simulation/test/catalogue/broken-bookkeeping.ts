@@ -1,6 +1,7 @@
 /** Broken operators that keep wrong books: of what is theirs, of what they did, and of what is current. */
 import { createHash } from 'node:crypto'
 import { ConfigMaps, type KubeClient } from '@reeve/kube'
+import { setCondition } from '@reeve/runtime'
 import type { OperatorUnderTest } from '../../src/index.ts'
 import { byHand, type ConfigMap } from './by-hand.ts'
 import { childOf, goodReconcile, isCurrent, isOwned, isSame, keyOf, living, report } from './good-hand.ts'
@@ -166,5 +167,33 @@ export const writesBackOldNotes = byHand('writes-back-old-notes', {
     const { resourceVersion } = (await hand.client.get(Notes, keyOf(note))).metadata
     const annotations = { ...note.metadata.annotations, seen: 'yes' }
     return hand.client.update(Notes, { ...note, metadata: { ...note.metadata, resourceVersion, annotations } })
+  },
+})
+
+/** Looks for its child right after creating it, in a view that does not have it yet, and reports that it is missing. */
+export const missesItsOwnChild = byHand('misses-its-own-child', {
+  reconcile: async (hand) => {
+    await goodReconcile(hand)
+    const note = living(hand)
+    const latest = note && (await hand.client.get(Notes, keyOf(note)).catch(ignoreMissing))
+    if (latest === undefined || latest.metadata.uid !== note?.metadata.uid) return
+    const status = hand.configMaps.has(hand.name) ? 'False' : 'True'
+    const known = latest.status?.conditions
+    const degraded = { type: 'Degraded', status, reason: 'Looked', message: '' } as const
+    const conditions = setCondition(known, degraded, hand.place.clock)
+    if (conditions === known) return
+    await hand.client.update(Notes, { ...latest, status: { ...latest.status, conditions } }, { subresource: 'status' })
+  },
+})
+
+/** Replaces its child when it finds a label on it, and forgets the owner that it set on creation. */
+export const replacesWhatOthersLabel = byHand('replaces-what-others-label', {
+  reconcile: async (hand) => {
+    const note = living(hand)
+    const child = hand.configMaps.get(hand.name)
+    if (note === undefined || child === undefined || child.metadata.labels === undefined) return goodReconcile(hand)
+    const { resourceVersion } = child.metadata
+    const metadata = { ...keyOf(note), resourceVersion }
+    await hand.client.update(ConfigMaps, { ...child, metadata, data: dataOf(note) } as ConfigMap)
   },
 })
