@@ -331,13 +331,16 @@ export interface ReportedDivergence {
   readonly endStates: readonly EndState[]
   /** The command that runs it again. */
   readonly replay: string
+  /** The steps of the scenario that are needed to see it. @default not known */
+  readonly steps?: readonly string[]
 }
 
 /** An exploration of one operator. */
 export interface ReportedExploration {
   readonly operator: string
   readonly scenario: string
-  readonly seed: number
+  /** Absent where it decides nothing. */
+  readonly seed?: number
   readonly runs: number
   readonly patterns: readonly {
     readonly number: string
@@ -351,6 +354,8 @@ export interface ReportedExploration {
     readonly durationMs: number
   }[]
   readonly divergences: readonly ReportedDivergence[]
+  /** What was seen once and not again. @default nothing */
+  readonly unconfirmed?: readonly { readonly pattern: string; readonly label: string; readonly message: string }[]
 }
 
 /** What a report of explorations shows. */

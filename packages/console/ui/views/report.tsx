@@ -53,9 +53,10 @@ export function Report({ report }: { readonly report: ReportData }) {
 }
 
 function Exploration({ exploration }: { readonly exploration: ReportedExploration }) {
-  const { operator, scenario, seed, runs, patterns, divergences } = exploration
+  const { operator, scenario, seed, runs, patterns, divergences, unconfirmed = [] } = exploration
+  const about = [...(scenario === operator ? [] : [scenario]), ...(seed === undefined ? [] : [`seed ${seed}`])]
   return (
-    <Section title={operator} note={`${scenario}, seed ${seed}, ${runs} runs`}>
+    <Section title={operator} note={[...about, `${runs} runs`].join(', ')}>
       {divergences.length === 0 && <Notice tone="good">Every run ended as the one without a fault.</Notice>}
       {divergences.length > 0 && (
         <ul class="reconcile-list">
@@ -71,6 +72,18 @@ function Exploration({ exploration }: { readonly exploration: ReportedExploratio
             </li>
           ))}
         </ul>
+      )}
+      {unconfirmed.length > 0 && (
+        <details>
+          <summary>{unconfirmed.length} seen once, not confirmed by a repetition</summary>
+          <ul class="reconcile-list">
+            {unconfirmed.map(({ pattern, label, message }) => (
+              <li key={pattern + label}>
+                <strong>{pattern}</strong> {label}: <span class="muted">{message}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
       )}
       <div class="scroll" tabIndex={0} role="region" aria-label={`Patterns of ${operator}`}>
         <table>
@@ -90,8 +103,8 @@ function Exploration({ exploration }: { readonly exploration: ReportedExploratio
               <th scope="col" class="number">
                 Divergences
               </th>
-              <th scope="col" class="number">
-                Time
+              <th scope="col" class="number" title="of all runs together, also of those at the same time">
+                Run time
               </th>
             </tr>
           </thead>
@@ -101,7 +114,7 @@ function Exploration({ exploration }: { readonly exploration: ReportedExploratio
                 <th scope="row" title={one.title}>
                   <span class="muted">{one.number}</span> {one.pattern}
                 </th>
-                <td>{one.points === 0 ? 'not applicable' : one.coverage}</td>
+                <td>{one.coverage}</td>
                 <td class="number">{one.points}</td>
                 <td class="number">{one.explored}</td>
                 <td class="number">{one.missed}</td>
@@ -118,7 +131,7 @@ function Exploration({ exploration }: { readonly exploration: ReportedExploratio
 
 function Divergence(props: { readonly exploration: ReportedExploration; readonly divergence: ReportedDivergence }) {
   const { exploration, divergence } = props
-  const { pattern, point, label, problems, differences, trace, endStates, replay } = divergence
+  const { pattern, point, label, problems, differences, trace, endStates, replay, steps = [] } = divergence
   const objects = [...new Set(differences.map(({ object }) => object))]
   return (
     <div class="view">
@@ -138,7 +151,10 @@ function Divergence(props: { readonly exploration: ReportedExploration; readonly
         </Notice>
       ))}
       <Section title="Replay">
-        <pre tabIndex={0}>{replay}</pre>
+        <pre class="wrap" tabIndex={0}>
+          {replay}
+        </pre>
+        {steps.length > 0 && <p class="muted">Needs the steps: {steps.join(', ')}</p>}
       </Section>
       <div class="columns">
         <Section title="What happened" note={`${trace.length} entries`}>

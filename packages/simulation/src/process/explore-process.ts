@@ -3,13 +3,16 @@ import type { Divergence, ExplorationReport, ExploreOptions } from '../explore.t
 import { exploreWith } from '../explore-with.ts'
 import { Explorer } from '../explorer.ts'
 import type { Exploration } from '../operator-under-test.ts'
+import { PATTERN_NAMES } from '../patterns/pattern-names.ts'
 import { concurrentRunner, type Unconfirmed, unlessInterrupted } from './concurrent-runner.ts'
 import { processExploration } from './process-exploration.ts'
 import { RunSlots } from './run-slots.ts'
+import { ScenarioError } from './scenario-fields.ts'
 import { readScenario } from './scenario-file.ts'
 import { isWalk, Shrinker } from './shrink.ts'
 import { spareTime } from './spare-time.ts'
 import { TimeLimit } from './time-limit.ts'
+import { unknownShape } from './unknown-shape.ts'
 import { WebhookTrust } from './webhook-trust.ts'
 
 /** Of the time for points, what may be spent afterwards: on runs in progress, repetitions and shorter scenarios. */
@@ -47,7 +50,7 @@ export interface ProcessDivergence extends Divergence {
  * Explores the operator of a scenario file.
  *
  * *Guarantees*: every process that is started has ended on return. *Errors*: `ScenarioError` for a file that cannot be
- * used.
+ * used, and for a shape that no point has.
  *
  * @example
  * const { divergences } = await exploreProcess({ path: 'scenario.yaml', parallel: { min: 4, max: 8 }, maxSeconds: 600 })
@@ -65,13 +68,16 @@ export async function exploreProcess(options: ExploreProcessOptions): Promise<Pr
     const exploration = { operator, scenario } as unknown as Exploration
     const unconfirmed: Unconfirmed[] = []
     const slots = new RunSlots({ ...parallel, hasSpareTime: spareTime() })
-    const runner = concurrentRunner(new Explorer(exploration, options), {
+    const explorer = new Explorer(exploration, options)
+    const runner = concurrentRunner(explorer, {
       slots,
       signal,
       onUnconfirmed: (found) => unconfirmed.push(found),
     })
     const subject = { operator: operator.name, scenario: scenario.name, seed: 1 }
     const report = await exploreWith(runner, subject, { ...options, signal })
+    if (options.only !== undefined && report.runs === 0 && !signal.aborted)
+      throw new ScenarioError(await unknownShape(explorer, options.only, options.patterns ?? PATTERN_NAMES))
     const steps = scenario.steps.map(({ name }) => name)
     const shrinker = new Shrinker(exploration, () => signal.aborted || !shrinks, options)
     const divergences = await Promise.all(

@@ -80,7 +80,11 @@ async function explore(command: Extract<ProcessCommandLine, { type: 'explore' }>
     print(report, command, durationMs)
     if (command.reportFile !== undefined) {
       const { writeReport } = await import('../report/write-report.ts')
-      await writeReport(command.reportFile, [{ report, replay: replayOf(command) }], durationMs)
+      await writeReport(
+        command.reportFile,
+        [{ report, replay: replayOf(command), unconfirmed: report.unconfirmed }],
+        durationMs,
+      )
     }
     if (stop.signal.aborted) return EXIT_INTERRUPTED
     return report.divergences.length > 0 ? EXIT_DIVERGED : 0

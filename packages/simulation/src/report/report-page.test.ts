@@ -35,6 +35,16 @@ it('has the trace, both end states and the command that replays a divergence', (
   })
 })
 
+it('has the steps that a divergence of a process needs, what was seen once, and no seed', () => {
+  const steps = ['create']
+  const unconfirmed = [{ pattern: 'relist', label: 'event 3', message: 'the runs differ' }]
+  const process = { ...report, divergences: [{ ...divergence, steps }] }
+  const replay = { process: 'reeve explore --scenario a.yaml' }
+  const { explorations } = reportData([{ report: process, replay, unconfirmed }], { generatedMs: 0, durationMs: 1 })
+  expect(explorations[0]).toMatchObject({ divergences: [{ steps }], unconfirmed })
+  expect(explorations[0]).not.toHaveProperty('seed')
+})
+
 it('is one page in which no text of a run can become a script', { timeout: 120_000 }, async () => {
   const html = await reportPage(reportData([{ report, replay: {} }], { generatedMs: 0, durationMs: 1 }))
   expect(html).not.toContain('<script>alert')

@@ -2,13 +2,18 @@
 import type { EndState, ReportData, ReportedDivergence } from '@reeve/console/report'
 import type { Divergence, ExplorationReport } from '../explore.ts'
 import { patternNumber } from '../patterns/pattern-names.ts'
-import { type ReplayOptions, replayCommand, summaryLine } from './report-text.ts'
+import { coverageText, type ReplayOptions, replayCommand, summaryLine } from './report-text.ts'
 
 /** A report, and what its replay commands need. */
 export interface ReportedRun {
-  readonly report: ExplorationReport
+  readonly report: Omit<ExplorationReport, 'divergences'> & { readonly divergences: readonly ReportableDivergence[] }
   readonly replay: ReplayOptions
+  /** What was seen once and not again. @default nothing */
+  readonly unconfirmed?: ReportData['explorations'][number]['unconfirmed']
 }
+
+/** A divergence, with the steps that are needed to see it where they are known. */
+type ReportableDivergence = Divergence & { readonly steps?: readonly string[] }
 
 /**
  * The content of a report.
@@ -24,19 +29,24 @@ export function reportData(
   return {
     ...times,
     summary: summaryLine(reports, times.durationMs),
-    explorations: runs.map(({ report, replay }) => ({
+    explorations: runs.map(({ report, replay, unconfirmed }) => ({
       operator: report.operator,
       scenario: report.scenario,
-      seed: report.seed,
+      ...(replay.process === undefined && { seed: report.seed }),
       runs: report.runs,
-      patterns: report.patterns.map((one) => ({ ...one, number: patternNumber(one.pattern) })),
+      patterns: report.patterns.map((one) => ({
+        ...one,
+        number: patternNumber(one.pattern),
+        coverage: coverageText(one),
+      })),
       divergences: report.divergences.map((divergence) => shown(divergence, report.operator, replay)),
+      ...(unconfirmed && { unconfirmed }),
     })),
   }
 }
 
-function shown(divergence: Divergence, operator: string, replay: ReplayOptions): ReportedDivergence {
-  const { pattern, point, label, problems, trace, differences, endStates = [] } = divergence
+function shown(divergence: ReportableDivergence, operator: string, replay: ReplayOptions): ReportedDivergence {
+  const { pattern, point, label, problems, trace, differences, endStates = [], steps } = divergence
   return {
     pattern,
     point,
@@ -52,5 +62,6 @@ function shown(divergence: Divergence, operator: string, replay: ReplayOptions):
       }),
     ),
     replay: replayCommand(divergence, operator, replay),
+    ...(steps && { steps }),
   }
 }

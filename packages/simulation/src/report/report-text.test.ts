@@ -52,9 +52,9 @@ const report: ExplorationReport = {
 
 it('aligns the table and says which patterns do not apply', () => {
   expect(reportTable([report]).split('\n')).toEqual([
-    'OPERATOR  PATTERN               COVERAGE        POINTS  RUNS  SHAPES  MISSED  DIVERGENCES   TIME',
-    'webapp    T1 crash-after-write  exhaustive          76    70   18/20       1            1  9.9 s',
-    'webapp    T2 crash-around-call  not applicable       0     0     0/0       0            0  0.0 s',
+    'OPERATOR  PATTERN               COVERAGE        POINTS  RUNS  SHAPES  MISSED  DIVERGENCES  RUN TIME',
+    'webapp    T1 crash-after-write  partial             76    70   18/20       1            1     9.9 s',
+    'webapp    T2 crash-around-call  not applicable       0     0     0/0       0            0     0.0 s',
   ])
 })
 

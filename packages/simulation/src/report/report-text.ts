@@ -20,12 +20,12 @@ const MAX_MISSED = 5
  * console.log(reportTable([await explore(operator, scenario)]))
  */
 export function reportTable(reports: readonly ExplorationReport[]): string {
-  const head = ['OPERATOR', 'PATTERN', 'COVERAGE', 'POINTS', 'RUNS', 'SHAPES', 'MISSED', 'DIVERGENCES', 'TIME']
+  const head = ['OPERATOR', 'PATTERN', 'COVERAGE', 'POINTS', 'RUNS', 'SHAPES', 'MISSED', 'DIVERGENCES', 'RUN TIME']
   const rows = reports.flatMap(({ operator, patterns }) =>
     patterns.map((pattern) => [
       operator,
       `${patternNumber(pattern.pattern)} ${pattern.pattern}`,
-      pattern.points === 0 ? 'not applicable' : pattern.coverage,
+      coverageText(pattern),
       String(pattern.points),
       String(pattern.explored),
       `${pattern.exploredShapes}/${pattern.shapes}`,
@@ -43,6 +43,12 @@ export function reportTable(reports: readonly ExplorationReport[]): string {
       .join('  ')
       .trimEnd()
   return table.map(line).join('\n')
+}
+
+/** How much of a pattern was tried: what it promises only if all of its points were run. */
+export function coverageText({ points, explored, coverage }: PatternReport): string {
+  if (points === 0) return 'not applicable'
+  return explored < points && coverage !== 'bounded' ? 'partial' : coverage
 }
 
 /** The points whose fault did not take effect: they do not count. Empty when there is none. */
