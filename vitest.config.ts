@@ -75,6 +75,8 @@ export default defineConfig({
           name: 'process',
           // Processes in real time: too slow and too much at the mercy of other work for every commit.
           fileParallelism: false,
+          // They mostly wait.
+          maxConcurrency: 10,
           isolate,
           retry,
           include: everywhere.map((root) => `${root}/**/*.process.test.ts`),

@@ -32,17 +32,20 @@ function aftermathMs(failing: SeamRequest, { pace }: World): number {
 interface Failure {
   readonly name: string
   readonly fate: RequestFate
+  /** Whether servers respond to reads like this, too. Where time is real, others are left out. */
+  readonly isForReads: boolean
 }
 
 const FAILURES: readonly Failure[] = [
-  { name: '409', fate: { type: 'reject', code: 409, reason: 'Conflict' } },
-  { name: '422', fate: { type: 'reject', code: 422, reason: 'Invalid' } },
+  { name: '409', isForReads: false, fate: { type: 'reject', code: 409, reason: 'Conflict' } },
+  { name: '422', isForReads: false, fate: { type: 'reject', code: 422, reason: 'Invalid' } },
   {
     name: '429',
+    isForReads: true,
     fate: { type: 'reject', code: 429, reason: 'TooManyRequests', retryAfterSeconds: RETRY_AFTER_SECONDS },
   },
-  { name: '500', fate: { type: 'reject', code: 500, reason: 'InternalError' } },
-  { name: 'a broken connection', fate: { type: 'reset' } },
+  { name: '500', isForReads: true, fate: { type: 'reject', code: 500, reason: 'InternalError' } },
+  { name: 'a broken connection', isForReads: true, fate: { type: 'reset' } },
 ]
 
 /** Every request and every call fails once. */
@@ -52,15 +55,23 @@ export const failedRequest: Pattern = {
   coverage: 'exhaustive',
   async points(context) {
     const { world } = await context.undisturbed('alone')
+    const { realTime } = context.operator
     const faults = [
-      ...world.log.requests.flatMap((failing) => [
-        ...FAILURES.map((failure) => rejected(failing, failure)),
-        lostResponse(failing, context.operator.realTime && EXPLORATION_DEFAULTS.brokenAfterMs),
+      ...(realTime === undefined ? world.log.requests : writesFirst(world.log.requests)).flatMap((failing) => [
+        ...FAILURES.filter(({ isForReads }) => realTime === undefined || failing.isWrite || isForReads).map((failure) =>
+          rejected(failing, failure),
+        ),
+        lostResponse(failing, realTime && EXPLORATION_DEFAULTS.brokenAfterMs),
       ]),
       ...world.log.calls.flatMap((failing) => [failedCall(failing, 'fail'), failedCall(failing, 'fail-afterwards')]),
     ]
     return faults.map((fault) => pointOf(context, fault))
   },
+}
+
+/** Where there is not enough time for all: what fails half-way is most likely to show something. */
+function writesFirst(requests: readonly SeamRequest[]): readonly SeamRequest[] {
+  return [...requests.filter(({ isWrite }) => isWrite), ...requests.filter(({ isWrite }) => !isWrite)]
 }
 
 function rejected(failing: SeamRequest, failure: Failure): Fault {

@@ -4,7 +4,7 @@ import type { Difference } from '../compare/difference.ts'
 import type { Snapshot } from '../compare/snapshot.ts'
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 import { type Problem, problem } from '../judge/problem.ts'
-import { isBookkeeping } from '../world/request-facts.ts'
+import { describeRequest, isBookkeeping, mostFrequent } from '../world/request-facts.ts'
 import type { World } from '../world/world.ts'
 import { VOLATILE } from './baseline.ts'
 import type { Comparison } from './comparison.ts'
@@ -59,10 +59,16 @@ export class Settling {
     if (isExact || resource === undefined) return this.pass(1_000)
     for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookMs) {
       if (!(await this.pass(lookMs))) return false
-      if (world.log.requests.some((request) => request.verb === 'watch' && request.resource === resource)) return true
+      const reads = world.log.requests.filter((request) => request.resource === resource)
+      // One that does not watch lists again and again.
+      if (reads.some(({ verb }) => verb === 'watch') || reads.filter(({ verb }) => verb === 'list').length > 1)
+        return true
     }
     this.#onProblem(
-      problem('not-settled', `the operator does not watch ${resource} within ${world.pace.describe(patienceMs)}`),
+      problem(
+        'not-settled',
+        `the operator neither watches ${resource} nor lists them repeatedly within ${world.pace.describe(patienceMs)}`,
+      ),
     )
     return false
   }
@@ -125,7 +131,7 @@ export class Settling {
             'state-differs',
             `the disturbed and the undisturbed run still differ ${late}: one of the two is wrong`,
           )
-        : problem('not-settled', `the state does not settle within ${late}`),
+        : problem('not-settled', `the state does not settle within ${late}${this.#recentWrites()}`),
     )
     return false
   }
@@ -145,8 +151,15 @@ export class Settling {
     }
     this.snapshots[index] = this.#comparison.snapshot()
     const late = `${this.#world.pace.describe(patienceMs)} ${when}`
-    this.#onProblem(problem('not-settled', `undisturbed, objects are still written ${late}`))
+    this.#onProblem(problem('not-settled', `undisturbed, objects are still written ${late}${this.#recentWrites()}`))
     return false
+  }
+
+  /** What keeps a state from settling; empty when it is not the operator that writes. */
+  #recentWrites(): string {
+    const { log, elapsedMs, pace } = this.#world
+    const recent = log.managedWrites.filter(({ atMs }) => atMs > elapsedMs - pace.quietMs)
+    return recent.length === 0 ? '' : `, most often: ${mostFrequent(recent.map(describeRequest))}`
   }
 
   /** Time without a reason to write: nothing may be written, and nothing may change. */

@@ -118,3 +118,12 @@ export const EVENTS: ReadonlySet<string> = new Set(['events', 'events.events.k8s
 export function isBookkeeping(resource: string): boolean {
   return resource === LEASES || EVENTS.has(resource)
 }
+
+/** The texts that occur most often, and how often. */
+export function mostFrequent(texts: readonly string[]): string {
+  return [...Map.groupBy(texts, (text) => text)]
+    .toSorted(([, one], [, other]) => other.length - one.length)
+    .slice(0, 3)
+    .map(([text, { length }]) => `${text} (${length} of ${texts.length})`)
+    .join(', ')
+}

@@ -19,7 +19,7 @@ import { outsideCall } from './outside-call.ts'
 import { OutsideEffects } from './outside-effects.ts'
 import { OutsideService, outsideClient } from './outside-service.ts'
 import type { OutsideWorld } from './outside-world.ts'
-import { describeRequest } from './request-facts.ts'
+import { describeRequest, mostFrequent } from './request-facts.ts'
 import { RunBounds, type RunLimits } from './run-bounds.ts'
 import { type Numbering, RunLog } from './run-log.ts'
 import type { SeamContext } from './seam.ts'
@@ -255,13 +255,7 @@ export class World implements SeamContext {
   /** What a loop is about. */
   #mostOften(): string {
     const { requests, requestsAtRest, isResting } = this.log
-    const latest = (isResting ? requestsAtRest : requests).slice(-LOOKED_AT).map(describeRequest)
-    const counts = Map.groupBy(latest, (text) => text)
-    return [...counts]
-      .toSorted(([, one], [, other]) => other.length - one.length)
-      .slice(0, 3)
-      .map(([text, { length }]) => `${text} (${length} of ${latest.length})`)
-      .join(', ')
+    return mostFrequent((isResting ? requestsAtRest : requests).slice(-LOOKED_AT).map(describeRequest))
   }
 
   #client(actor: Actor, userAgent: string): KubeClient {
