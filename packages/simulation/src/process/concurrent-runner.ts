@@ -13,6 +13,8 @@ export interface Unconfirmed {
   readonly pattern: PatternName
   readonly label: string
   readonly message: string
+  /** Whether the time was over before it could be repeated. */
+  readonly isCutOff: boolean
 }
 
 /** Options of {@link concurrentRunner}. */
@@ -61,7 +63,8 @@ async function runOne(
   if (outcome === undefined || (outcome !== first && outcome.problems.length === 0)) {
     const message = first.problems.map((problem) => problem.message).join('; ')
     const info = (await explorer.points(task.pattern))[task.point]
-    onUnconfirmed({ pattern: task.pattern, label: info?.label ?? '', message })
+    const isCutOff = outcome === undefined
+    onUnconfirmed({ pattern: task.pattern, label: info?.label ?? '', message, isCutOff })
   }
   if (outcome !== undefined) observer.done(task, outcome, performance.now() - startedMs)
 }

@@ -9,6 +9,7 @@ import { processExploration } from './process-exploration.ts'
 import { RunSlots } from './run-slots.ts'
 import { ScenarioError } from './scenario-fields.ts'
 import { readScenario } from './scenario-file.ts'
+import { scenarioTimes } from './scenario-times.ts'
 import { isWalk, Shrinker } from './shrink.ts'
 import { spareTime } from './spare-time.ts'
 import { TimeLimit } from './time-limit.ts'
@@ -17,6 +18,16 @@ import { WebhookTrust } from './webhook-trust.ts'
 
 /** Of the time for points, what may be spent afterwards: on runs in progress, repetitions and shorter scenarios. */
 const CLOSING_SHARE = 0.2
+
+/** What was found at the last moment can still be repeated within this many times the patience. */
+const CLOSING_WAITS = 4
+
+/** When everything ends, in milliseconds from the start: never after more than twice the time for points. */
+function endsAfterMs(maxSeconds: number | undefined, patienceMs: number): number | undefined {
+  if (maxSeconds === undefined) return undefined
+  const budgetMs = maxSeconds * 1_000
+  return budgetMs + Math.min(budgetMs, Math.max(CLOSING_SHARE * budgetMs, CLOSING_WAITS * patienceMs))
+}
 
 /** Options of {@link exploreProcess}. */
 export interface ExploreProcessOptions extends Omit<ExploreOptions, 'seed'> {
@@ -61,7 +72,7 @@ export async function exploreProcess(options: ExploreProcessOptions): Promise<Pr
   const trust =
     file.webhooks.length === 0 ? undefined : await WebhookTrust.create(file.webhooks.map(({ service }) => service))
   try {
-    using limit = new TimeLimit(maxSeconds === undefined ? undefined : (1 + CLOSING_SHARE) * maxSeconds * 1_000)
+    using limit = new TimeLimit(endsAfterMs(maxSeconds, scenarioTimes(file).patienceMs))
     const signal = interrupted === undefined ? limit.signal : AbortSignal.any([interrupted, limit.signal])
     const { operator, scenario } = processExploration(file, { path, command, env, trust, onLine, signal })
     // Whatever world the operator deals with, the exploration makes it and hands it over.

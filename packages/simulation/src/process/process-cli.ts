@@ -115,7 +115,9 @@ function print(
     const needed = divergence.steps.length === 0 ? '' : `  needs the steps: ${divergence.steps.join(', ')}\n`
     process.stdout.write(`${needed}\n`)
   }
-  for (const { pattern, label, message } of report.unconfirmed)
-    process.stdout.write(`seen once, not confirmed: ${pattern}: ${label}: ${message}\n`)
+  for (const { pattern, label, message, isCutOff } of report.unconfirmed) {
+    const why = isCutOff ? 'seen once, no time to repeat it' : 'seen once, not confirmed'
+    process.stdout.write(`${why}: ${pattern}: ${label}: ${message}\n`)
+  }
   process.stdout.write(`${reportTable([report])}\n${missedText([report])}\n${summaryLine([report], durationMs)}\n`)
 }

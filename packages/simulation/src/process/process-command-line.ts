@@ -22,7 +22,7 @@ is reported when it shows three times.
   --scenario <file>         what users do with the operator; reeve explore init writes a first one
   --command <command>       how to start the operator (default: operator.command of the file). It finds the
                             cluster through KUBECONFIG; $REEVE_PORT_1 to $REEVE_PORT_4 are free ports
-  --budget <duration>       try points for this time, such as 90s or 10m, what differs most first; up to a fifth
+  --budget <duration>       try points for this time, such as 90s or 10m, what differs most first; then some
                             more to repeat and shorten what was found (default: ${DEFAULT_BUDGET})
   --pattern <name>          only this pattern, by name or number; may be repeated or separated by commas
   --only <shape>            only points of this shape, to replay a divergence
