@@ -5,6 +5,9 @@ import { createInterface } from 'node:readline'
 /** Lines of output that are kept to explain an exit. */
 const KEPT_LINES = 20
 
+/** How long the output of a process is read after its end. */
+const LAST_OUTPUT_MS = 1_000
+
 /** Characters of a line. */
 const MAX_LINE = 500
 
@@ -69,7 +72,12 @@ export class Child {
       })
       child.once('exit', (code, signal) => resolve({ code, signal }))
     })
-    this.#exited.finally(() => ended(child))
+    this.#exited.finally(() => {
+      // As in a container, where nothing outlives the first process.
+      signalGroup(child, 'SIGKILL')
+      closeOutput(child)
+      ended(child)
+    })
   }
 
   /** What it printed last. */
@@ -95,6 +103,15 @@ export class Child {
     const last = this.#lines.slice(-3).join(' | ')
     throw new ProcessExitError(`the process ${how}${last === '' ? '' : `: ${last}`}`)
   }
+}
+
+/** Whoever left the group may keep the output open, and with it this process alive; what was printed can still be read. */
+function closeOutput({ stdout, stderr }: ChildProcess): void {
+  const close = () => {
+    stdout?.destroy()
+    stderr?.destroy()
+  }
+  setTimeout(close, LAST_OUTPUT_MS).unref()
 }
 
 function signalGroup({ pid }: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
