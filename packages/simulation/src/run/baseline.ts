@@ -86,6 +86,11 @@ export function inScope(snapshot: Snapshot, resources: ReadonlySet<string>, made
 /** How much more often than undisturbed an object may be created and deleted. */
 export interface AllowedRepetitions {
   readonly extraCreates: number
+  /**
+   * Further creations of objects that the operator does not delete more often, too: the garbage collector may have deleted
+   * them. @default 0
+   */
+  readonly racingCreates?: number
   readonly extraDeletes: number
   /** The same outside the cluster. */
   readonly extraRemovals: number
@@ -95,7 +100,7 @@ export interface AllowedRepetitions {
 export function repeatedWrites(
   counts: Counts,
   expected: Baseline,
-  { extraCreates, extraDeletes, extraRemovals }: AllowedRepetitions,
+  { extraCreates, racingCreates = 0, extraDeletes, extraRemovals }: AllowedRepetitions,
 ): readonly Problem[] {
   const counted = (counts: ReadonlyMap<string, number>) => {
     const byId = new Map<string, number>()
@@ -106,17 +111,20 @@ export function repeatedWrites(
     return byId
   }
   const userCreates = counted(expected.userCreates)
+  const [deletes, usualDeletes] = [counted(counts.deletes), counted(expected.deletes)]
+  /** What the operator deleted by itself and made again was replaced for nothing. */
+  const racing = (id: string) => ((deletes.get(id) ?? 0) > (usualDeletes.get(id) ?? 0) ? 0 : racingCreates)
   const repeated = (
     what: 'created' | 'deleted' | 'removed',
     actual: ReadonlyMap<string, number>,
     undisturbed: ReadonlyMap<string, number>,
-    extra: number,
+    extraOf: (id: string) => number,
   ) => {
     const usually = counted(undisturbed)
     return [...counted(actual)].flatMap(([id, count]) => {
       const usual = usually.get(id) ?? 0
       const instead = what === 'created' ? (userCreates.get(id) ?? 0) : 0
-      if (count <= usual + instead + extra) return []
+      if (count <= usual + instead + extraOf(id)) return []
       const kind = what === 'removed' ? 'removed-outside' : 'repeated-write'
       return [problem(kind, `${what} ${id} ${count} times, ${usual} times in the undisturbed run`)]
     })
@@ -126,9 +134,9 @@ export function repeatedWrites(
   const removed = [...counts.outsideRemovals].filter(([id]) => lasting.has(id))
   const isFlood = counts.managedWrites > 2 * expected.managedWrites + 20
   return [
-    ...repeated('created', counts.creates, expected.creates, extraCreates),
-    ...repeated('deleted', counts.deletes, expected.deletes, extraDeletes),
-    ...repeated('removed', new Map(removed), expected.outsideRemovals, extraRemovals),
+    ...repeated('created', counts.creates, expected.creates, (id) => extraCreates + racing(id)),
+    ...repeated('deleted', counts.deletes, expected.deletes, () => extraDeletes),
+    ...repeated('removed', new Map(removed), expected.outsideRemovals, () => extraRemovals),
     ...(isFlood
       ? [problem('repeated-write', `${counts.managedWrites} writes, ${expected.managedWrites} in the undisturbed run`)]
       : []),

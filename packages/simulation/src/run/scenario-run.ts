@@ -91,8 +91,9 @@ class Run {
     if (expected !== undefined && countsWrites)
       this.#problems.push(
         ...repeatedWrites(countsOf(world), expected, {
+          extraCreates,
           // In real time, how often an object is created again after a deletion differs between two good runs.
-          extraCreates: extraCreates + (world.pace.isExact ? 0 : EXTRA_CREATES_IN_REAL_TIME),
+          racingCreates: world.pace.isExact ? 0 : EXTRA_CREATES_IN_REAL_TIME,
           extraDeletes,
           extraRemovals,
         }),
