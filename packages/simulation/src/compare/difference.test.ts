@@ -18,6 +18,13 @@ it('names objects that only one run has, and each field that differs', () => {
   ])
 })
 
+it('names the finalizers of what still exists', () => {
+  const stuck = new Map([['databases.acme.io default/orders', { metadata: { finalizers: ['acme.io/cleanup'] } }]])
+  expect(differences(new Map(), stuck).map(formatDifference)).toEqual([
+    'databases.acme.io default/orders: exists only in the disturbed run, with the finalizers acme.io/cleanup',
+  ])
+})
+
 it('finds nothing between equals', () => {
   expect(differences(new Map([['a b', { c: [1] }]]), new Map([['a b', { c: [1] }]]))).toEqual([])
 })

@@ -47,6 +47,14 @@ export function endStates(
   }))
 }
 
+const EXISTS = 'exists'
+
+/** Finalizers are the usual reason why something still exists. */
+function existence({ metadata }: PlainObject): string {
+  const { finalizers = [] } = (metadata ?? {}) as { readonly finalizers?: readonly string[] }
+  return finalizers.length === 0 ? EXISTS : `${EXISTS}, with the finalizers ${finalizers.join(', ')}`
+}
+
 /** More than these add no information. */
 const MAX_DIFFERENCES = 50
 
@@ -63,7 +71,7 @@ export function differences(undisturbed: Snapshot, disturbed: Snapshot): readonl
     const one = undisturbed.get(object)
     const other = disturbed.get(object)
     if (one === undefined || other === undefined) {
-      found.push({ object, field: '', undisturbed: one && 'exists', disturbed: other && 'exists' })
+      found.push({ object, field: '', undisturbed: one && existence(one), disturbed: other && existence(other) })
       continue
     }
     for (const { field, before, after } of changedFields(one, other))
@@ -97,7 +105,10 @@ export function changedEntries(before: unknown, after: unknown): readonly FieldC
 
 /** `deployments.apps default/shop spec.replicas: 2 undisturbed, 3 disturbed`. */
 export function formatDifference({ object, field, undisturbed, disturbed }: Difference): string {
-  if (field === '') return `${object}: exists only in the ${disturbed === undefined ? 'undisturbed' : 'disturbed'} run`
+  if (field === '') {
+    const where = disturbed === undefined ? 'undisturbed' : 'disturbed'
+    return `${object}: exists only in the ${where} run${String(disturbed ?? undisturbed).slice(EXISTS.length)}`
+  }
   const shown = (value: unknown) => (value === undefined ? 'absent' : JSON.stringify(value))
   return `${object} ${field}: ${shown(undisturbed)} undisturbed, ${shown(disturbed)} disturbed`
 }
