@@ -16,6 +16,7 @@ import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { overdue } from '../runtime-error.ts'
 import { BodyBudget, parseDuration, readBody } from './request-body.ts'
+import { sendBytes } from './send-response.ts'
 import { BadReviewError } from './webhook-route.ts'
 import type { HandleOptions, WebhookRouter } from './webhook-router.ts'
 
@@ -178,7 +179,9 @@ export class WebhookServer implements Runnable {
     }
     try {
       const review = await this.#respond(request, gone.signal)
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(review))
+      const bytes = Buffer.from(JSON.stringify(review))
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length })
+      await sendBytes(response, bytes)
     } catch (error) {
       if (error instanceof BadReviewError) refuse(request, response, error)
       else {
