@@ -73,7 +73,8 @@ function admissionReview(version: string): Buffer {
 
 const json = (value: object): Buffer => Buffer.from(JSON.stringify(value))
 
-const SCENARIOS = [
+/** What is sent to the webhooks. */
+export const SCENARIOS = [
   {
     name: 'validation of v1beta6',
     path: '/validate-dynatrace-com-v1beta6-dynakube',

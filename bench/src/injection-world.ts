@@ -25,7 +25,8 @@ export const INJECTION = {
   events: { record: () => undefined },
 }
 
-const namespaceName = (index: number) => `team-${index}`
+/** The namespace of a pod review. */
+export const namespaceName = (index: number) => `team-${index}`
 const dynakubeName = (index: number) => `dynakube-${index % SIZE.dynakubes}`
 
 /** A client that responds from memory, and counts requests. */
@@ -80,7 +81,8 @@ function worldObjects(): readonly (readonly [Resource, KubeObject])[] {
   ]
 }
 
-function namespace(index: number): KubeObject {
+/** A namespace that a DynaKube injects into. */
+export function namespace(index: number): KubeObject {
   const name = namespaceName(index)
   const labels = {
     'kubernetes.io/metadata.name': name,
@@ -94,7 +96,8 @@ function namespace(index: number): KubeObject {
   }
 }
 
-function dynakube(index: number): DynaKube {
+/** A DynaKube that injects everything into its namespaces. */
+export function dynakube(index: number): DynaKube {
   const namespaceSelector = { matchLabels: { team: dynakubeName(index) } }
   return {
     apiVersion: 'dynatrace.com/v1beta6',

@@ -31,6 +31,7 @@ const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result 
   'peer-webapps': async () => (await import('./peers/peers.ts')).besidePeers('peer-webapps'),
   'peer-api-servers': async () => (await import('./peers/peers.ts')).besidePeers('peer-api-servers'),
   'peer-dynakubes': async () => (await import('./peers/peers.ts')).besidePeers('peer-dynakubes'),
+  'peer-admission': async () => (await import('./peers/peers.ts')).besidePeers('peer-admission'),
   'peer-growth': async () => (await import('./peers/peers.ts')).besidePeers('peer-growth'),
   'dynatrace-memory': async (kind) =>
     (await import('./dynatrace-memory.ts')).dynatraceMemory(kind, { nodes: 5_000, pods: 20_000 }),
@@ -38,7 +39,7 @@ const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result 
 
 /** Names for several benchmarks. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  peers: ['peer-webapps', 'peer-api-servers', 'memory', 'peer-dynakubes', 'peer-growth'],
+  peers: ['peer-webapps', 'peer-api-servers', 'memory', 'peer-dynakubes', 'peer-admission', 'peer-growth'],
 }
 
 const USAGE = `Usage: npm run bench [-- options and names]

@@ -10,11 +10,15 @@ import type { ServerReady } from './serve-tls.ts'
 export const CONNECTIONS = 8
 const ROUNDS = 3
 
-/** A server process and connections to it. */
-export interface LoadedServer extends AsyncDisposable {
+/** Connections to a server. */
+export interface ServerConnections {
   /** The response to a review. */
   post(path: string, body: Buffer): Promise<Buffer>
+  close(): void
 }
+
+/** A server process and connections to it. */
+export type LoadedServer = Pick<ServerConnections, 'post'> & AsyncDisposable
 
 /** Starts the program; with `answerBytes` it serves a constant response of that size. */
 export async function startServer(program: URL, answerBytes?: number): Promise<LoadedServer> {
@@ -24,11 +28,24 @@ export async function startServer(program: URL, answerBytes?: number): Promise<L
     once(child, 'message'),
     ended.then(([code]) => Promise.reject(new Error(`the server of the benchmark ended with ${code}`))),
   ])) as [ServerReady] // the only message it sends
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, ca: ready.authority, minVersion: 'TLSv1.3' })
+  const connections = connectTo(ready)
+  return {
+    post: connections.post,
+    async [Symbol.asyncDispose]() {
+      connections.close()
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+/** Opens connections to a server of this machine as they are needed, and keeps them. */
+export function connectTo({ port, authority }: ServerReady): ServerConnections {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, ca: authority, minVersion: 'TLSv1.3' })
   const headers = { 'content-type': 'application/json' }
   return {
     async post(path, body) {
-      const options = { agent, host: '127.0.0.1', port: ready.port, path, method: 'POST' }
+      const options = { agent, host: '127.0.0.1', port, path, method: 'POST' }
       const sent = request({ ...options, headers: { ...headers, 'content-length': body.length } })
       sent.end(body)
       const [response] = await once(sent, 'response')
@@ -36,11 +53,7 @@ export async function startServer(program: URL, answerBytes?: number): Promise<L
       if (response.statusCode !== 200) throw new Error(`${path} returned ${response.statusCode}: ${answer}`)
       return answer
     },
-    async [Symbol.asyncDispose]() {
-      agent.destroy()
-      child.kill('SIGKILL')
-      await ended
-    },
+    close: () => agent.destroy(),
   }
 }
 
@@ -60,8 +73,8 @@ export interface LoadOptions {
 
 /** Medians of several rounds on both servers. Rounds alternate, so that both meet the same machine; the first warms up. */
 export async function compare(
-  own: LoadedServer,
-  bare: LoadedServer,
+  own: Pick<ServerConnections, 'post'>,
+  bare: Pick<ServerConnections, 'post'>,
   options: LoadOptions,
 ): Promise<{ readonly own: Figures; readonly bare: Figures }> {
   const rounds: { readonly own: Figures; readonly bare: Figures }[] = []
@@ -72,7 +85,7 @@ export async function compare(
   return { own: medians(rounds.map((round) => round.own)), bare: medians(rounds.map((round) => round.bare)) }
 }
 
-async function load(server: LoadedServer, { path, bodies, roundMs }: LoadOptions): Promise<Figures> {
+async function load(server: Pick<ServerConnections, 'post'>, { path, bodies, roundMs }: LoadOptions): Promise<Figures> {
   const latencies: number[] = []
   const startMs = performance.now()
   let next = 0

@@ -28,7 +28,8 @@ export interface DynatraceOperator {
   readonly name: string
   /** What its chart would have installed. */
   prepare(stage: DynatraceStage): Promise<void>
-  command(stage: DynatraceStage): OperatorCommand
+  /** @param part the subcommand, with its arguments; @default `operator` */
+  command(stage: DynatraceStage, part?: 'operator' | 'webhook-server', args?: readonly string[]): OperatorCommand
 }
 
 /** Bundles our operator into a folder, as its image contains it. */
@@ -37,9 +38,9 @@ export async function reeveDynatrace(folder: string): Promise<DynatraceOperator>
   return {
     name: 'Reeve',
     prepare: async () => undefined,
-    command: (stage) => ({
+    command: (stage, part = 'operator', args = []) => ({
       command: process.execPath,
-      args: () => [join(folder, 'dynatrace-operator.js'), 'operator'],
+      args: () => [join(folder, 'dynatrace-operator.js'), part, ...args],
       env: {
         ...environment(stage),
         ...ALLOCATOR,
@@ -63,9 +64,9 @@ export async function referenceDynatrace(program: string | undefined): Promise<D
   return {
     name: 'Dynatrace Operator 1.8.1',
     prepare: installWebhookObjects,
-    command: (stage) => ({
+    command: (stage, part = 'operator', args = []) => ({
       command: program,
-      args: () => ['operator'],
+      args: () => [part, ...args],
       env: { ...environment(stage), APP_VERSION: VERSION, DT_CRD_STORAGE_MIGRATION: 'false' },
       memoryLimitBytes: MEMORY_LIMIT_BYTES,
       reconciles: /^controller_runtime_reconcile_total\{/,

@@ -43,7 +43,7 @@ export interface OperatorProcess extends AsyncDisposable {
 /** Starts an operator, in the memory cgroup of a pod. */
 export async function startOperator(operator: OperatorCommand): Promise<OperatorProcess> {
   const port = await freePort()
-  const cgroup = await memoryCgroup('reeve-peer', operator.memoryLimitBytes)
+  const cgroup = await memoryCgroup(`reeve-peer-${port}`, operator.memoryLimitBytes)
   const [shell = '', ...prefix] = cgroup.prefix
   const child = spawn(shell, [...prefix, operator.command, ...operator.args(port)], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -116,7 +116,8 @@ export async function usageOf(pid: number): Promise<Usage> {
   return { cpuMs: (ticks * 1_000) / TICKS_PER_SECOND, residentBytes: bytes('VmRSS'), peakBytes: bytes('VmHWM') }
 }
 
-async function freePort(): Promise<number> {
+/** A port that nothing listens on now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

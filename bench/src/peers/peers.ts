@@ -2,8 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Result } from '../result.ts'
+import { type Result, withoutPeer } from '../result.ts'
 import { CONCURRENCY } from '../webapp-load.ts'
+import { admissionBesidePeer } from './admission-peers.ts'
 import { dynaKubes } from './dynakubes.ts'
 import { reeveDynatrace, referenceDynatrace } from './dynatrace-operators.ts'
 import { embeddedRounds } from './embedded-rounds.ts'
@@ -16,9 +17,11 @@ import { type WebAppRound, webAppRound } from './webapp-round.ts'
 const MIB = 1024 ** 2
 /** Both sides run once in each. */
 const ROUNDS = 3
+const ADMISSION_ROUND_MS = 3_000
+const NO_PEER = 'set DYNATRACE_OPERATOR to a built program of it'
 
 /** The parts, in the order in which they run. */
-export type PeerPart = 'peer-webapps' | 'peer-api-servers' | 'peer-dynakubes' | 'peer-growth'
+export type PeerPart = 'peer-webapps' | 'peer-api-servers' | 'peer-dynakubes' | 'peer-admission' | 'peer-growth'
 
 interface Figure {
   readonly name: string
@@ -80,6 +83,12 @@ const PEERS: Readonly<Record<PeerPart, (load: LoadWatch) => Promise<readonly Res
       const ours = await reeveDynatrace(folder)
       const peer = await referenceDynatrace(process.env.DYNATRACE_OPERATOR)
       return dynaKubes({ ours, peer, counts: [1, 20, 50], rounds: ROUNDS }, load)
+    }),
+  'peer-admission': () =>
+    inFolder(async (folder) => {
+      const peer = await referenceDynatrace(process.env.DYNATRACE_OPERATOR)
+      if (peer === undefined) return [withoutPeer('admission beside Dynatrace Operator 1.8.1', 'not measured', NO_PEER)]
+      return admissionBesidePeer(await reeveDynatrace(folder), peer, ADMISSION_ROUND_MS)
     }),
   'peer-growth': () =>
     inFolder(async (folder) =>
