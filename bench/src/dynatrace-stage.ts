@@ -3,6 +3,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { crdManifests, type DynaKube, DynaKubes, EdgeConnects } from '@reeve/dynatrace'
 import {
@@ -10,6 +11,7 @@ import {
   type CustomResourceDefinition,
   CustomResourceDefinitions,
   connect,
+  type DiscoveringClient,
   type KubeClient,
   Namespaces,
   Secrets,
@@ -24,6 +26,10 @@ export const NAMESPACE = 'measured'
 
 /** The namespace of writes that are repeated without it. As long as the other one, so that they keep their size. */
 export const BARE_NAMESPACE = 'repeated'
+
+/** How long a new CRD may take until it is served. */
+const SERVED_DEADLINE_MS = 60_000
+const SERVED_POLL_MS = 100
 
 /** The ConfigMap with the authority of the tenant. */
 const TRUST = 'tenant'
@@ -115,14 +121,19 @@ async function ready(child: ChildProcess): Promise<BenchTenantsReady> {
   return message
 }
 
-async function untilServed(client: KubeClient): Promise<void> {
+/** A kind can be listed before it is in the discovery document, which operators read when they start. */
+async function untilServed(client: DiscoveringClient): Promise<void> {
+  const deadline = performance.now() + SERVED_DEADLINE_MS
   for (;;) {
     try {
-      await client.list(DynaKubes, { namespace: NAMESPACE })
-      await client.list(EdgeConnects, { namespace: NAMESPACE })
+      for (const { group, version, kind } of [DynaKubes, EdgeConnects]) {
+        await client.resourceFor({ apiVersion: `${group}/${version}`, kind })
+      }
       return
-    } catch {
-      // Not established yet: the next attempt will show.
+    } catch (error) {
+      if (performance.now() > deadline) throw error
+      await pause(SERVED_POLL_MS)
+      client.discovery.invalidate()
     }
   }
 }
