@@ -36,6 +36,9 @@ export class StateWalker {
   async walk(states: readonly PlainObject[], visible?: string): Promise<PointOutcome> {
     const [first = {}, last = {}] = [states[0], states.at(-1)]
     const straight = await this.#goStraight(last)
+    // The file of a process cannot say which states are possible beyond the schema; its operator can.
+    const isStuck = straight.isExplained && straight.outcome.problems.length > 0
+    if (isStuck && this.#context.operator.realTime !== undefined) return this.#walkBack(states, straight)
     if (straight.isRejected || straight.outcome.problems.length > 0) return straight.outcome
     const { baseline } = straight
     const end = baseline.snapshots[0] ?? new Map()
@@ -61,6 +64,14 @@ export class StateWalker {
     if (before.isRejected || !isUnseen(before.baseline.snapshots[0], end, this.#primaryId)) return outcome
     const invisible = problem('invisible-field', `${visible} shows in no object but the declared one`)
     return { ...outcome, problems: [invisible], trace: around.world.log.trace.excerpt() }
+  }
+
+  /** From a last state that is impossible, as the operator reports, there must be a way back to the first. */
+  async #walkBack(states: readonly PlainObject[], { outcome }: Straight): Promise<PointOutcome> {
+    const [first = {}] = states
+    const { isRejected, outcome: good } = await this.#goStraight(first)
+    const isPossible = !isRejected && good.problems.length === 0
+    return isPossible ? this.walk([...states, first]) : { ...outcome, problems: [] }
   }
 
   /**
