@@ -17,6 +17,13 @@ const isRolledOut = ({ metadata, spec, status }: Json) =>
   (status.replicas ?? 0) === spec.replicas &&
   (status.availableReplicas ?? 0) === spec.replicas
 
+/** Changes the image, and waits until all pods have it. */
+async function rollOutSecond(path: string): Promise<void> {
+  await api.patch(path, withImage('registry.example.com/app:2'))
+  const isSecond = (it: Json) => isRolledOut(it) && it.metadata.generation === 2
+  await settled(api, 'the second version is rolled out', path, isSecond)
+}
+
 describe.concurrent('a Deployment', () => {
   it('creates a ReplicaSet, which creates its pods, each named after its owner', async () => {
     const name = unique('web')
@@ -93,13 +100,7 @@ describe.concurrent('a Deployment', () => {
     const path = `${deployments(api.namespace)}/${name}`
     await api.create(deployments(api.namespace), deployment(name, { replicas: 2 }))
     await settled(api, 'it is rolled out', path, isRolledOut)
-    await api.patch(path, withImage('registry.example.com/app:2'))
-    await settled(
-      api,
-      'the second version is rolled out',
-      path,
-      (it) => isRolledOut(it) && it.metadata.generation === 2,
-    )
+    await rollOutSecond(path)
     const sets = await labelled(api, apps('replicasets'), name)
     const shown = sets.map(({ metadata, spec }) => [
       metadata.annotations['deployment.kubernetes.io/revision'],
@@ -134,13 +135,7 @@ describe.concurrent('a Deployment', () => {
     const path = `${deployments(api.namespace)}/${name}`
     await api.create(deployments(api.namespace), deployment(name, { replicas: 1, revisionHistoryLimit: 0 }))
     await settled(api, 'it is rolled out', path, isRolledOut)
-    await api.patch(path, withImage('registry.example.com/app:2'))
-    await settled(
-      api,
-      'the second version is rolled out',
-      path,
-      (it) => isRolledOut(it) && it.metadata.generation === 2,
-    )
+    await rollOutSecond(path)
     await until('the old set is deleted', async () => (await labelled(api, apps('replicasets'), name)).length === 1)
   })
 
@@ -150,13 +145,7 @@ describe.concurrent('a Deployment', () => {
     await api.create(deployments(api.namespace), deployment(name, { replicas: 2, strategy: { type: 'Recreate' } }))
     await settled(api, 'it is rolled out', path, isRolledOut)
     const { resourceVersion } = (await api.get(pods(api.namespace))).body.metadata
-    await api.patch(path, withImage('registry.example.com/app:2'))
-    await settled(
-      api,
-      'the second version is rolled out',
-      path,
-      (it) => isRolledOut(it) && it.metadata.generation === 2,
-    )
+    await rollOutSecond(path)
     const query = `watch=true&labelSelector=app%3D${name}&resourceVersion=${resourceVersion}`
     await using stream = new WatchStream(api, `${pods(api.namespace)}?${query}`)
     const over = new Set<string>()

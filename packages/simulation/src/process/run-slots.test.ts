@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { RunSlots } from './run-slots.ts'
 import { spareTime } from './spare-time.ts'
 
-/** Starts `count` runs that end when they are told to. */
+/** Starts `count` runs; `end` ends one of them. */
 function started(slots: RunSlots, count: number) {
   const begun: number[] = []
   const ends: (() => void)[] = []

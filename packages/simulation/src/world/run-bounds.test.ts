@@ -20,7 +20,7 @@ describe('a run has to end', () => {
     expect(countAt([5, 6, 7, 60_001, 60_002, 60_003])).toBeUndefined()
   })
 
-  it('which is told in the time of the operator', () => {
+  it('and the reason names times on the clock of the operator', () => {
     expect(countAt([5, 6, 7, 6_000], () => 0, 6)).toBe(
       'hot loop: more than 3 requests within 10 s, 1.000 s after the start, the last: list pods',
     )

@@ -28,7 +28,7 @@ export class RunBounds {
 
   /**
    * @param now milliseconds of real time
-   * @param speed virtual milliseconds in one of the operator, which is what people are told
+   * @param speed virtual milliseconds in one millisecond of the operator; reasons name times of the operator
    */
   constructor(limits: RunLimits = EXPLORATION_DEFAULTS, now: () => number = realNow, speed = 1) {
     this.#limits = limits
