@@ -70,10 +70,23 @@ export class Deadline implements Disposable {
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
+    // Removed by hand: `once` and `finally` cost more than the rest of a request's wait.
+    const onAbort = () => {
+      signal.removeEventListener('abort', onAbort)
+      reject(signal.reason)
+    }
     if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+    else signal.addEventListener('abort', onAbort)
+    promise.then(
+      (value) => {
+        signal.removeEventListener('abort', onAbort)
+        resolve(value)
+      },
+      (error: unknown) => {
+        signal.removeEventListener('abort', onAbort)
+        reject(error)
+      },
+    )
   })
 }
 
