@@ -65,7 +65,8 @@ function checkNumber(schema: StructuralSchema, value: number, report: Report): v
 }
 
 function checkString(schema: StructuralSchema, value: string, report: Report): void {
-  const length = [...value].length
+  const isLimited = schema.minLength !== undefined || schema.maxLength !== undefined
+  const length = isLimited ? charactersOf(value) : 0
   if (schema.minLength !== undefined && length < schema.minLength) {
     report(
       schema.minLength === 1 ? 'must not be empty' : `must have at least ${schema.minLength} characters, not ${length}`,
@@ -74,9 +75,25 @@ function checkString(schema: StructuralSchema, value: string, report: Report): v
   if (schema.maxLength !== undefined && length > schema.maxLength) {
     report(`must have at most ${schema.maxLength} characters, not ${length}`)
   }
-  if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(value)) {
+  if (schema.pattern !== undefined && !patternOf(schema, schema.pattern).test(value)) {
     report(`must match ${schema.pattern}, and ${shown(value)} does not`)
   }
+}
+
+/** Outside the basic plane a character is a pair of surrogates. */
+const SURROGATE = /[\ud800-\udfff]/
+
+const charactersOf = (text: string): number => (SURROGATE.test(text) ? [...text].length : text.length)
+
+/** Compiled once for each schema, which does not change: controllers validate in every reconcile. */
+const patterns = new WeakMap<StructuralSchema, RegExp>()
+
+function patternOf(schema: StructuralSchema, pattern: string): RegExp {
+  const known = patterns.get(schema)
+  if (known !== undefined) return known
+  const compiled = new RegExp(pattern, 'u')
+  patterns.set(schema, compiled)
+  return compiled
 }
 
 function checkList(
@@ -125,15 +142,17 @@ function checkObject(
   for (const name of schema.required ?? []) {
     if (ownValue(value, name) === undefined) problems.push({ field: at(name), message: 'is required' })
   }
-  const count = Object.keys(value).length
+  const names = Object.keys(value)
+  const count = names.length
   if (schema.minProperties !== undefined && count < schema.minProperties) {
     report(`must have at least ${schema.minProperties} entries, not ${count}`)
   }
   if (schema.maxProperties !== undefined && count > schema.maxProperties) {
     report(`must have at most ${schema.maxProperties} entries, not ${count}`)
   }
-  for (const [name, child] of Object.entries(value)) {
+  for (const name of names) {
     if (problems.length >= MAX_PROBLEMS) return
+    const child = value[name]
     if (child === undefined || (field === '' && UNCHECKED.has(name))) continue
     const known = ownValue(schema.properties, name) ?? schema.additionalProperties
     if (typeof known === 'object') check(known, child, at(name), problems)
