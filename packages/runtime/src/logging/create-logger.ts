@@ -61,16 +61,18 @@ export async function createLogger(options: LoggerOptions = {}): Promise<LevelLo
     stream,
   )
   const threshold = { level: checkLevel(options.level ?? 'info') }
-  return new ThresholdLogger(root, threshold, secretPatterns).child(fields)
+  return new ThresholdLogger(() => root, threshold, secretPatterns).child(fields)
 }
 
 class ThresholdLogger implements LevelLogger {
-  readonly #pino: PinoLogger
+  /** A child is made by its first line: most reconciles have one and write none. */
+  readonly #makePino: () => PinoLogger
+  #pino: PinoLogger | undefined
   readonly #threshold: { level: LogLevel }
   readonly #secretPatterns: readonly RegExp[]
 
-  constructor(pino: PinoLogger, threshold: { level: LogLevel }, secretPatterns: readonly RegExp[]) {
-    this.#pino = pino
+  constructor(makePino: () => PinoLogger, threshold: { level: LogLevel }, secretPatterns: readonly RegExp[]) {
+    this.#makePino = makePino
     this.#threshold = threshold
     this.#secretPatterns = secretPatterns
   }
@@ -100,12 +102,18 @@ class ThresholdLogger implements LevelLogger {
   }
 
   child(fields: Readonly<Record<string, unknown>>): LevelLogger {
-    return new ThresholdLogger(this.#pino.child(this.#safe(fields)), this.#threshold, this.#secretPatterns)
+    const makePino = () => this.#made().child(this.#safe(fields))
+    return new ThresholdLogger(makePino, this.#threshold, this.#secretPatterns)
   }
 
   #write(level: 'debug' | 'info' | 'warn' | 'error', fields: object, message: string): void {
     if (SEVERITY[level] < SEVERITY[this.#threshold.level]) return
-    this.#pino[level](this.#safe(fields), redactText(message, this.#secretPatterns))
+    this.#made()[level](this.#safe(fields), redactText(message, this.#secretPatterns))
+  }
+
+  #made(): PinoLogger {
+    this.#pino ??= this.#makePino()
+    return this.#pino
   }
 
   #safe(fields: object): Record<string, unknown> {
