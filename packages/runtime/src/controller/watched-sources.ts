@@ -46,14 +46,16 @@ export class WatchedSources {
   readonly reader: CacheReader
   readonly #options: WatchedSourcesOptions
   readonly #watched = new Set<Watched>()
+  /** Looked up by every read; empty after a source was added or removed. */
+  readonly #informersOf = new Map<string, readonly Informer<KubeObject>[]>()
   #isStarted = false
 
   constructor(options: WatchedSourcesOptions) {
     this.#options = options
-    this.reader = readerOf(
-      (of) => this.informersOf(of).filter(({ isSynced }) => isSynced),
-      `add it to for, owns, watches or reads of the controller ${options.controller}, or wait for its watch to sync`,
-    )
+    this.reader = readerOf((of) => {
+      const informers = this.informersOf(of)
+      return informers.every(({ isSynced }) => isSynced) ? informers : informers.filter(({ isSynced }) => isSynced)
+    }, `add it to for, owns, watches or reads of the controller ${options.controller}, or wait for its watch to sync`)
   }
 
   /** The informers of every source. */
@@ -63,7 +65,11 @@ export class WatchedSources {
 
   informersOf<S extends KubeObject>(of: Resource<S>): readonly Informer<S>[] {
     const name = resourceName(of)
-    const found = this.informers.filter(({ resource }) => resourceName(resource) === name)
+    let found = this.#informersOf.get(name)
+    if (found === undefined) {
+      found = this.informers.filter(({ resource }) => resourceName(resource) === name)
+      this.#informersOf.set(name, found)
+    }
     return found as unknown as readonly Informer<S>[] // requested with the resource that carries the type
   }
 
@@ -98,6 +104,7 @@ export class WatchedSources {
       release: async () => {
         this.#detach(watched)
         this.#watched.delete(watched)
+        this.#informersOf.clear()
         await giveBack()
       },
     }
@@ -135,6 +142,7 @@ export class WatchedSources {
 
   #add(watched: Watched): void {
     this.#watched.add(watched)
+    this.#informersOf.clear()
     if (this.#isStarted) this.#attach(watched)
   }
 
