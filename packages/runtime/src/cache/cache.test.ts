@@ -188,6 +188,22 @@ describe('own writes', () => {
     await stop()
   })
 
+  test('stay the same object when their event arrives, and are replaced by the next change', async () => {
+    const { cluster, cache, clock, start, stop } = cacheScenario()
+    const widgets = cache.informer(Widgets)
+    await start()
+    cluster.watches[0]?.hold()
+    const created = await cache.trackWrites(cluster.client).create(Widgets, widget('a', 1))
+    const seen = widgets.get(key('a'))
+    cluster.watches[0]?.release()
+    await clock.settle()
+    expect(widgets.get(key('a'))).toBe(seen)
+    await cluster.client.update(Widgets, { ...created, spec: { size: 2 } })
+    await clock.settle()
+    expect(widgets.get(key('a'))?.spec?.size).toBe(2)
+    await stop()
+  })
+
   test('are counted until the watch has caught up', async () => {
     const metrics = await createMetricsRegistry({ processMetrics: false })
     const { cluster, cache, clock, start, stop } = cacheScenario({ cache: { metrics } })

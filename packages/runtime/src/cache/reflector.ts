@@ -325,7 +325,7 @@ export class Reflector<T extends KubeObject> {
     // Only now is the connection known to work: a server that expires every version must not cause a tight loop.
     this.#failures = 0
     if (event.type === 'BOOKMARK') store.bookmark(event.object.metadata.resourceVersion)
-    else onChanges(store.applyEvent(event.type, prepare(event.object)), false)
+    else onChanges(store.applyEvent(event.type, store.ownWrite(event.object) ?? prepare(event.object)), false)
   }
 
   /** An object that is cached already, in this version, is kept: readers continue to share it. */

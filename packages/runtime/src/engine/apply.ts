@@ -11,6 +11,7 @@ import {
 } from '@reeve/kube'
 import type { AcceptedDifferences } from './accepted-differences.ts'
 import type { FieldDifference } from './compare-fields.ts'
+import { type ComparedObjects, desiredId } from './compared-objects.ts'
 import type { DesiredObject } from './desired-object.ts'
 import { FieldConflictError, StaleViewError } from './engine-error.ts'
 import type { FieldTreePool } from './field-tree.ts'
@@ -53,6 +54,8 @@ export interface ApplyInput {
   readonly conflicts: 'force' | 'fail'
   readonly trees: FieldTreePool
   readonly accepted: AcceptedDifferences
+  /** Remembers what was written, so that the next plan need not compare it. @default nothing is remembered */
+  readonly compared?: ComparedObjects
   readonly signal: AbortSignal
 }
 
@@ -109,7 +112,7 @@ async function perform(
     case 'await-deletion':
       return undefined
     case 'create': {
-      const created = await create(input, action.desired, action.object)
+      const created = await create(input, action.desired, action.object, action.unstamped)
       if (created !== undefined) {
         changes.push({ type: 'created', resource, object: created, differences: [] })
         return created
@@ -136,18 +139,23 @@ async function perform(
   }
 }
 
-/** Returns undefined when the object exists although the view does not show it. */
+/**
+ * Returns undefined when the object exists although the view does not show it.
+ *
+ * @param unstamped what later plans compare; absent for an object that is never compared
+ */
 async function create(
   input: ApplyInput,
   desired: DesiredObject,
   object: KubeObject,
+  unstamped?: KubeObject,
 ): Promise<Stored<KubeObject> | undefined> {
   const { client, fieldManager, ownerCheck, signal } = input
   const check = await ownerCheck?.beforeCreate(desired)
   try {
     const created = await client.create(desired.resource, object, { fieldManager, signal })
     check?.(created.metadata.resourceVersion)
-    learn(input, created, object)
+    if (unstamped !== undefined) learn(input, desired, created, unstamped, object.metadata.annotations?.[CREATED_FROM])
     return created
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
@@ -162,7 +170,7 @@ async function create(
  */
 async function planHidden(
   input: ApplyInput,
-  { desired, object }: Extract<Action, { type: 'create' }>,
+  { desired, unstamped: object }: Extract<Action, { type: 'create' }>,
 ): Promise<Extract<Action, { type: 'keep' | 'update' | 'await-deletion' }>> {
   const { client, owner, view, signal } = input
   const live = await client.get(desired.resource, keyOf(object), { signal }).catch((error: unknown) => {
@@ -172,7 +180,7 @@ async function planHidden(
   })
   if (desired.onForeign === 'fail') requireControl(owner, live, elsewhereOf(input, desired))
   if (view.selects?.(desired.resource, live) ?? true) throw new StaleViewError(object)
-  return planUpdate(input, desired, withoutStamp(object), live)
+  return planUpdate(input, desired, object, live)
 }
 
 async function setFields(
@@ -234,7 +242,7 @@ async function update(
     }
     const guarded = { ...action.object, metadata: { ...action.object.metadata, uid, resourceVersion } }
     const applied = await client.apply(resource, guarded, { fieldManager, force: conflicts === 'force', signal })
-    learn(input, applied, action.object)
+    learn(input, action.desired, applied, action.object)
     return applied
   } catch (error) {
     const fields = conflictingFields(error)
@@ -280,17 +288,27 @@ export async function prune(
   return { type: 'deleted', resource, object: live, differences: [] }
 }
 
-/** What still differs right after the server accepted a write is the server's own rewriting. */
-function learn(input: ApplyInput, live: Stored<KubeObject>, object: KubeObject): void {
-  const own = ownFields(live, input.fieldManager, input.trees)
-  const plain = own?.operation === 'Update' ? withoutStamp(object) : object
-  input.accepted.accept(live, plain, differencesOf(plain, live, own, object.metadata.annotations?.[CREATED_FROM]))
-}
-
-function withoutStamp(object: KubeObject): KubeObject {
-  const { [CREATED_FROM]: _stamp, ...annotations } = object.metadata.annotations ?? {}
-  const { annotations: _all, ...metadata } = object.metadata
-  return { ...object, metadata: Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations } }
+/**
+ * What still differs right after the server accepted a write is the server's own rewriting.
+ *
+ * @param object what was desired
+ * @param stamp the digest of `object`, if it was sent along
+ */
+function learn(
+  input: ApplyInput,
+  { resource, sole = [] }: DesiredObject,
+  written: Stored<KubeObject>,
+  object: KubeObject,
+  stamp?: string,
+): void {
+  const { view, fieldManager, trees, accepted, compared } = input
+  const cached = view.get(resource, keyOf(written))
+  // The next plan looks at the object of the view, not at the response.
+  const live = cached?.metadata.resourceVersion === written.metadata.resourceVersion ? cached : written
+  const differences = differencesOf(object, live, ownFields(live, fieldManager, trees), stamp)
+  accepted.accept(live, object, differences)
+  // Entries of others in fields that only the operator owns are removed by the next plan, which has to see them.
+  if (differences.length === 0 && sole.length === 0) compared?.remember(live, desiredId(object, sole))
 }
 
 function conflictingFields(error: unknown): readonly string[] {

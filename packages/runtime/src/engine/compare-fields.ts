@@ -103,7 +103,9 @@ function isWithin(desired: unknown, live: unknown): boolean {
     )
   }
   if (!isRecord(desired) || !isRecord(live)) return isJsonEqual(desired, live)
-  return Object.entries(desired).every(([name, value]) => value === undefined || isWithin(value, ownValue(live, name)))
+  return Object.keys(desired).every(
+    (name) => desired[name] === undefined || isWithin(desired[name], ownValue(live, name)),
+  )
 }
 
 function compareObject(
@@ -113,7 +115,9 @@ function compareObject(
   path: string,
   walk: Walk,
 ): void {
-  for (const [name, value] of Object.entries(desired)) {
+  // Names instead of entries: in most reconciles this loop is what allocates most.
+  for (const name of Object.keys(desired)) {
+    const value = desired[name]
     if (value === undefined) continue
     compareValue(value, ownValue(live, name), tree?.fields.get(name), path === '' ? name : `${path}.${name}`, walk)
   }

@@ -38,6 +38,15 @@ const PLAIN = /^[ !#-[\]-~]*$/
 
 const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))
 
+/** Many objects have one property, or are rendered in order: sorting those would only copy. */
+function sortedNames(object: object): readonly string[] {
+  const names = Object.keys(object)
+  for (let index = 1; index < names.length; index++) {
+    if ((names[index - 1] ?? '') > (names[index] ?? '')) return names.sort()
+  }
+  return names
+}
+
 function canonical(value: unknown): string {
   if (typeof value === 'string') return quoted(value)
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null)).join(',')}]`
@@ -45,7 +54,7 @@ function canonical(value: unknown): string {
   const object = value as Readonly<Record<string, unknown>>
   // One string that grows: every reconcile computes this for every object, and lists of entries took half of the time.
   let text = ''
-  for (const name of Object.keys(object).sort()) {
+  for (const name of sortedNames(object)) {
     const child = object[name]
     if (child !== undefined) text += `${text === '' ? '' : ','}${quoted(name)}:${canonical(child)}`
   }

@@ -23,7 +23,13 @@ export const CREATED_FROM = 'reeve.dev/created-from'
 
 /** One step of a plan. `object` is what would be sent. */
 export type Action =
-  | { readonly type: 'create'; readonly desired: DesiredObject; readonly object: KubeObject }
+  | {
+      readonly type: 'create'
+      readonly desired: DesiredObject
+      readonly object: KubeObject
+      /** The same without the annotation {@link CREATED_FROM}. */
+      readonly unstamped: KubeObject
+    }
   /** See `createOnly`. */
   | { readonly type: 'create-only'; readonly desired: DesiredObject; readonly object: KubeObject }
   | {
@@ -104,7 +110,7 @@ function planOne(input: Omit<PlanInput, 'kinds'>, wanted: DesiredObject): Exclud
   if (!wanted.fieldsOnly) requireOwnFields(input, wanted)
   const live = view.get(wanted.resource, keyOf(object))
   if (wanted.fieldsOnly) return planFields(wanted, live)
-  if (live === undefined) return { type: 'create', desired: wanted, object: stamped(object) }
+  if (live === undefined) return { type: 'create', desired: wanted, object: stamped(object), unstamped: object }
   if (wanted.onForeign === 'fail') requireControl(owner, live, elsewhere)
   return planUpdate(input, wanted, object, live)
 }
