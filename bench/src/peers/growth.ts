@@ -24,13 +24,19 @@ export async function growth(
     console.error(`growth: ${count} WebApps`)
     const round = await bringUpRound(operator, count)
     first ??= { count, round }
-    const each = (round.restBytes - first.round.idleBytes) / count
+    const each = {
+      cpuMs: round.operator.cpuMs / count,
+      apiServerMs: round.apiServerCpuMs / count,
+      kib: (round.restBytes - first.round.idleBytes) / count / 1024,
+    }
     results.push({
       name: `growth: ${count} WebApps`,
       figure: `${(round.readyMs / 1_000).toFixed(1)} s, ${(round.restBytes / MIB).toFixed(0)} MiB`,
       beside: `${(first.round.readyMs / 1_000).toFixed(1)} s for ${first.count}`,
       ratio: round.readyMs / count / (first.round.readyMs / first.count),
-      note: `time of each in relation to that of ${first.count}: 1 is linear; ${(each / 1024).toFixed(1)} KiB of memory each`,
+      note:
+        `time of each in relation to that of ${first.count}: 1 is linear; for each ${each.cpuMs.toFixed(1)} ms of the ` +
+        `operator, ${each.apiServerMs.toFixed(1)} ms of the API server, ${each.kib.toFixed(1)} KiB of memory`,
     })
   }
   const [, count = counts[0] ?? 0] = counts

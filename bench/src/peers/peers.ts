@@ -12,7 +12,7 @@ import { growth } from './growth.ts'
 import { LoadWatch } from './load-watch.ts'
 import { controllerRuntimeOperator, type OperatorOn, reeveOperator } from './programs.ts'
 import { median, spread } from './spread.ts'
-import { type WebAppRound, webAppRound } from './webapp-round.ts'
+import { bareRound, type WebAppRound, webAppRound } from './webapp-round.ts'
 
 const MIB = 1024 ** 2
 /** Both sides run once in each. */
@@ -121,15 +121,18 @@ async function webApps(
 ): Promise<readonly Result[]> {
   const peer = await controllerRuntimeOperator()
   const results: { ours: WebAppRound[]; peer: WebAppRound[] } = { ours: [], peer: [] }
+  const bareMs: number[] = []
   for (let round = 1; round <= rounds; round++) {
     load.note()
     console.error(`round ${round} of ${rounds}: controller-runtime`)
     results.peer.push(await webAppRound(peer, count))
     console.error(`round ${round} of ${rounds}: Reeve`)
     results.ours.push(await webAppRound(ours, count))
+    console.error(`round ${round} of ${rounds}: bare writes`)
+    bareMs.push(await bareRound(count))
   }
   load.note()
-  return [...FIGURES.map((figure) => compared(figure, results, count)), rawLimit(results.ours, count)]
+  return [...FIGURES.map((figure) => compared(figure, results, count)), rawLimit(results.ours, bareMs, count)]
 }
 
 function compared(
@@ -148,9 +151,9 @@ function compared(
   }
 }
 
-function rawLimit(ours: readonly WebAppRound[], count: number): Result {
+function rawLimit(ours: readonly WebAppRound[], bareMs: readonly number[], count: number): Result {
   const ready = ours.map(({ readyMs }) => readyMs / 1_000)
-  const bare = ours.map(({ bareMs }) => bareMs / 1_000)
+  const bare = bareMs.map((each) => each / 1_000)
   return {
     name: `${count} WebApps: share of the raw limit`,
     figure: spread(ready, 1, 's'),
