@@ -103,10 +103,10 @@ function startControllers(
 const AUTHORITY = 'certificate-authority.json'
 
 /** The certificate authority in the data directory, so that a kubeconfig stays valid after a restart. */
-async function openAuthority(journal: ServerParts['journal']): Promise<CertificateAuthority> {
+function openAuthority(journal: ServerParts['journal']): CertificateAuthority {
   const kept = journal?.readFile(AUTHORITY)
   if (kept !== undefined) return CertificateAuthority.load(JSON.parse(kept))
-  const authority = await CertificateAuthority.create('reeve-embedded-cluster')
+  const authority = CertificateAuthority.create('reeve-embedded-cluster')
   const { certificate, privateKey } = authority
   journal?.writeFile(AUTHORITY, JSON.stringify({ certificate, privateKey }))
   return authority
@@ -133,12 +133,12 @@ class Listener {
 
   static async start(options: EmbeddedClusterOptions, parts: ServerParts): Promise<Listener> {
     const host = options.host ?? DEFAULT_HOST
-    const authority = await openAuthority(parts.journal)
+    const authority = openAuthority(parts.journal)
     const hosts = [...new Set([host, 'localhost', '127.0.0.1', '::1', ...(options.hostnames ?? [])])]
-    const server = await authority.issueServer({
+    const server = authority.issueServer({
       hosts: [...hosts, 'kubernetes', 'kubernetes.default.svc', '10.96.0.1'],
     })
-    const admin = await authority.issueClient({ username: 'kubernetes-admin', groups: ['system:masters'] })
+    const admin = authority.issueClient({ username: 'kubernetes-admin', groups: ['system:masters'] })
     const front = new Front({
       handle: (request) => parts.server.handle(request, 'remote'),
       clock: parts.clock,

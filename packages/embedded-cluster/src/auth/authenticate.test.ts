@@ -57,9 +57,9 @@ describe('authentication', () => {
     expect(user.username).toBe('jane')
   })
 
-  it('reads user and groups from a certificate', async () => {
-    const authority = await CertificateAuthority.create('test')
-    const pair = await authority.issueClient({ username: 'jane', groups: ['devs'] })
+  it('reads user and groups from a certificate', () => {
+    const authority = CertificateAuthority.create('test')
+    const pair = authority.issueClient({ username: 'jane', groups: ['devs'] })
     const user = userFromCertificate(new X509Certificate(pair.certificate).toLegacyObject())
     expect(user).toMatchObject({ username: 'jane', groups: ['devs', 'system:authenticated'] })
     expect(user?.extra?.['authentication.kubernetes.io/credential-id']?.[0]).toMatch(/^X509SHA256=[0-9a-f]{64}$/)

@@ -18,8 +18,8 @@ export type Respond = (review: JsonObject, response: ServerResponse) => unknown
 
 /** Starts a webhook whose certificate is for `hosts`. */
 export async function startWebhookServer(hosts: readonly string[], onReview: Respond): Promise<WebhookServer> {
-  const authority = await CertificateAuthority.create('webhook test')
-  const pair = await authority.issueServer({ hosts })
+  const authority = CertificateAuthority.create('webhook test')
+  const pair = authority.issueServer({ hosts })
   const requests: { url: string; review: JsonObject }[] = []
   const server = createServer({ key: pair.privateKey, cert: pair.certificate }, (request, response) => {
     void handle(request, response)
