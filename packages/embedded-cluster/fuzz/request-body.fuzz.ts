@@ -1,7 +1,8 @@
 /** Fuzzes the texts of request bodies: JSON and YAML. */
 import { attempt, type FuzzTarget, isA, jsonDocument, sameJson, textOf } from '@reeve/fuzz'
 import fc from 'fast-check'
-import { parseJson, parseYaml } from '../src/schema/parse.ts'
+import { parseJson } from '../src/schema/parse.ts'
+import { parseYaml } from '../src/schema/parse-yaml.ts'
 import { StatusError } from '../src/status-error.ts'
 
 const line = fc.constantFrom(

@@ -5,7 +5,6 @@ import { CertificateAuthority } from './auth/certificates.ts'
 import { ensureDefaultRoles } from './auth/default-roles.ts'
 import { ensureSystemObjects } from './bootstrap.ts'
 import type { EmbeddedClusterOptions } from './cluster-options.ts'
-import { createControllers } from './controllers/index.ts'
 import type { SimulatorController } from './controllers/simulator-controller.ts'
 import { DEFAULT_HOST } from './defaults.ts'
 import { exposureWarnings, urlHost } from './exposure.ts'
@@ -72,7 +71,7 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions = {})
     await ensureSystemObjects(api)
     if (options.authorization !== 'AlwaysAllow') await ensureDefaultRoles(api)
     const listener = options.listen === false ? undefined : await Listener.start(options, parts)
-    const controllers = startControllers(options, parts, listener)
+    const controllers = await startControllers(options, parts, listener)
     return new RunningCluster(parts, controllers, listener)
   } catch (error) {
     // If the port is in use, no timers and no lock on the data directory may remain.
@@ -82,12 +81,14 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions = {})
   }
 }
 
-function startControllers(
+async function startControllers(
   options: EmbeddedClusterOptions,
   parts: ServerParts,
   listener: Listener | undefined,
-): readonly SimulatorController[] {
+): Promise<readonly SimulatorController[]> {
   if (options.controllers === false) return []
+  // Imported lazily: an API server alone starts without the seventy modules of the controllers.
+  const { createControllers } = await import('./controllers/index.ts')
   const controllers = createControllers(parts.api, {
     ...(typeof options.controllers === 'object' ? options.controllers : {}),
     clock: parts.clock,

@@ -1,5 +1,5 @@
 /** What serves the ports of simulated pods: an address on this machine, or responses in an annotation. */
-import { createServer } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { connect } from 'node:net'
 import { type Duplex, duplexPair } from 'node:stream'
 import { isJsonObject } from '../json.ts'
@@ -61,11 +61,13 @@ function parse(annotation: string | undefined): unknown {
 /** One connection to an HTTP server that only exists for it. */
 function serveHttp(responses: Responses): Duplex {
   const [client, server] = duplexPair()
-  createServer((request, response) => {
+  const respond: RequestListener = (request, response) => {
     const path = (request.url ?? '/').replace(/\?.*/, '')
     const body = typeof responses === 'string' ? responses : responses.get(path)
     response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'text/plain; charset=utf-8' })
     response.end(body ?? `nothing is served at ${path}\n`)
-  }).emit('connection', server)
+  }
+  // Imported for the first connection: few clusters serve ports. What the client sends until then is buffered.
+  void import('node:http').then(({ createServer }) => createServer(respond).emit('connection', server))
   return client
 }

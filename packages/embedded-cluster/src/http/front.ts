@@ -20,7 +20,6 @@ import type { ServerRequest, ServerResponse } from './exchange.ts'
 import { errorResponse, targetPath } from './malformed-request.ts'
 import { bodyTooLarge, MAX_BODY_BYTES } from './request-body.ts'
 import { CompleteBody, failure, text } from './response.ts'
-import { sendUpgrade } from './send-upgrade.ts'
 
 /** Options of {@link Front}. */
 export interface FrontOptions {
@@ -185,6 +184,7 @@ export class Front {
     socket.on('error', () => socket.destroy())
     try {
       const answer = await this.#answer(request, abort.signal, async () => Buffer.alloc(0))
+      const { sendUpgrade } = await import('./send-upgrade.ts')
       await sendUpgrade(socket, head, answer)
     } catch {
       // A fault rule breaks the connection, or the client has disconnected.

@@ -1,5 +1,4 @@
 /** Responses to bytes that are not a valid request: those of the real server, after which the connection closes. */
-import { STATUS_CODES } from 'node:http'
 import { methodNotAllowed, toStatus } from '../api/api-errors.ts'
 import type { JsonObject } from '../json.ts'
 import { StatusError } from '../status-error.ts'
@@ -10,6 +9,17 @@ export interface ParseFailure {
   readonly code?: string
   /** The bytes that could not be parsed. */
   readonly rawPacket?: Uint8Array
+}
+
+/** Those of `node:http` are the same, but importing it also loads the client of `fetch`, which a server does not need. */
+const statusTexts: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  501: 'Not Implemented',
+  505: 'HTTP Version Not Supported',
 }
 
 /** Enough of a request to see that only its method is unknown. */
@@ -48,7 +58,7 @@ export function targetPath(target: string): string | undefined {
   return pathname.startsWith('/') && !/%(?![0-9a-f]{2})/i.test(pathname) ? path : undefined
 }
 
-function plain(code: number, body = `${code} ${STATUS_CODES[code]}`): string {
+function plain(code: number, body = `${code} ${statusTexts[code]}`): string {
   return response(code, 'text/plain; charset=utf-8', body)
 }
 
@@ -59,7 +69,7 @@ function status(error: StatusError): string {
 
 function response(code: number, contentType: string, body: string): string {
   const head = [
-    `HTTP/1.1 ${code} ${STATUS_CODES[code]}`,
+    `HTTP/1.1 ${code} ${statusTexts[code]}`,
     `Content-Type: ${contentType}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',

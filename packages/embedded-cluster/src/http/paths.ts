@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts'
 import type { PathHandler } from './api-server.ts'
 import { Discovery } from './discovery.ts'
 import type { ServerRequest, ServerResponse } from './exchange.ts'
-import { OpenApi } from './openapi.ts'
+import type { OpenApi } from './openapi.ts'
 import { json, text } from './response.ts'
 import { versionInfo } from './version.ts'
 
@@ -22,14 +22,13 @@ export class Paths implements PathHandler {
   readonly #registry: ResourceRegistry
   readonly #store: Store
   readonly #discovery: Discovery
-  readonly #openApi: OpenApi
   readonly #documents: PublishedDocuments
+  #openApi: OpenApi | undefined
 
   constructor(registry: ResourceRegistry, store: Store, documents: PublishedDocuments = {}) {
     this.#registry = registry
     this.#store = store
     this.#discovery = new Discovery(registry)
-    this.#openApi = new OpenApi(registry)
     this.#documents = documents
   }
 
@@ -44,7 +43,7 @@ export class Paths implements PathHandler {
       case 'apis':
         return this.#discovery.handle(request, pathname)
       case 'openapi':
-        return this.#openApi.handle(request, pathname, query)
+        return (await this.#loadOpenApi()).handle(request, pathname, query)
       case 'version':
         return pathname === '/version' || pathname === '/version/' ? json(200, versionInfo()) : undefined
       case 'healthz':
@@ -60,6 +59,13 @@ export class Paths implements PathHandler {
         return document === undefined ? undefined : json(200, await document())
       }
     }
+  }
+
+  /** Imported when first used: many clients never read the schemas. Its documents are cached, so there is only one. */
+  async #loadOpenApi(): Promise<OpenApi> {
+    const { OpenApi } = await import('./openapi.ts')
+    this.#openApi ??= new OpenApi(this.#registry)
+    return this.#openApi
   }
 
   #pathList(): string[] {

@@ -4,7 +4,7 @@ import { badRequest, unsupportedMediaType } from '../api/api-errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { ProtobufDecoder } from '../protobuf/decoder.ts'
 import { MalformedProtobuf } from '../protobuf/wire-reader.ts'
-import { type ParsedBody, parseJson, parseYaml } from '../schema/parse.ts'
+import { type ParsedBody, parseJson } from '../schema/parse.ts'
 import { StatusError } from '../status-error.ts'
 import type { ServerRequest } from './exchange.ts'
 
@@ -31,30 +31,30 @@ function bytesOf(body: string | Uint8Array | undefined): number {
 }
 
 /** Parses a required body; `kind` is the expected kind, for messages. */
-export function parseBody(
+export async function parseBody(
   request: ServerRequest,
   protobuf: ProtobufDecoder,
   kind: string,
   accepted: readonly string[] = acceptedTypes,
-): ParsedBody {
+): Promise<ParsedBody> {
   return parseObject(request, protobuf, accepted, (why, text) =>
     badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(text)})`),
   )
 }
 
-function parseObject(
+async function parseObject(
   request: ServerRequest,
   protobuf: ProtobufDecoder,
   accepted: readonly string[],
   refuse: (why: string, text: string) => StatusError,
-): ParsedBody {
+): Promise<ParsedBody> {
   if (bytesOf(request.body) > MAX_BODY_BYTES) throw bodyTooLarge()
   const type = mediaType(request)
   if (!accepted.includes(type)) throw unsupportedMediaType(accepted)
   if (type === PROTOBUF) return parseProtobuf(request.body, protobuf)
   const text = textOf(request.body)
   const unrecognized = (why: string) => refuse(`couldn't get version/kind; json parse error: ${why}`, text)
-  const parsed = parseText(text, type.endsWith('yaml'), unrecognized)
+  const parsed = await parseText(text, type.endsWith('yaml'), unrecognized)
   // Null is treated as an object without fields.
   if (parsed.value === null) return { value: {}, duplicates: [] }
   if (!isJsonObject(parsed.value)) {
@@ -71,7 +71,7 @@ function parseObject(
 }
 
 /** Parses a patch: JSON, except for apply, which is YAML. */
-export function parsePatch(request: ServerRequest): ParsedBody {
+export async function parsePatch(request: ServerRequest): Promise<ParsedBody> {
   if (bytesOf(request.body) > MAX_BODY_BYTES) throw bodyTooLarge()
   const isYaml = mediaType(request).endsWith('yaml')
   return parseText(textOf(request.body), isYaml, (why) =>
@@ -80,9 +80,12 @@ export function parsePatch(request: ServerRequest): ParsedBody {
 }
 
 /** Parses an optional body of DeleteOptions. */
-export function parseOptionsBody(request: ServerRequest, protobuf: ProtobufDecoder): JsonObject | undefined {
+export async function parseOptionsBody(
+  request: ServerRequest,
+  protobuf: ProtobufDecoder,
+): Promise<JsonObject | undefined> {
   if (bytesOf(request.body) === 0) return undefined
-  const { value } = parseObject(request, protobuf, acceptedTypes, badRequest)
+  const { value } = await parseObject(request, protobuf, acceptedTypes, badRequest)
   if (!isJsonObject(value)) return undefined
   const { kind = 'DeleteOptions', apiVersion = 'v1' } = value
   if (kind !== '' && kind !== 'DeleteOptions') {
@@ -97,12 +100,33 @@ function textOf(body: string | Uint8Array | undefined): string {
   return typeof body === 'string' ? body : decoder.decode(body ?? new Uint8Array())
 }
 
-function parseText(text: string, isYaml: boolean, refuse: (why: string) => StatusError): ParsedBody {
+async function parseText(text: string, isYaml: boolean, refuse: (why: string) => StatusError): Promise<ParsedBody> {
+  if (isYaml) {
+    const json = jsonInYaml(text)
+    if (json !== undefined) return json
+    const { parseYaml } = await import('../schema/parse-yaml.ts')
+    return parseYaml(text)
+  }
   try {
-    return isYaml ? parseYaml(text) : parseJson(text)
+    return parseJson(text)
   } catch (error) {
-    if (isYaml || !(error instanceof StatusError)) throw error
+    if (!(error instanceof StatusError)) throw error
     throw refuse(jsonProblem(text, error))
+  }
+}
+
+/**
+ * A body declared as YAML that is flawless JSON, as most clients apply: it does not need the YAML parser, which takes
+ * longer to load than to use.
+ */
+function jsonInYaml(text: string): ParsedBody | undefined {
+  if (!/^\s*[{[]/.test(text)) return undefined
+  try {
+    const { value, duplicates } = parseJson(text)
+    return duplicates.length === 0 ? { value, duplicates, isYaml: true } : undefined
+  } catch {
+    // Flow-style YAML starts like JSON; the YAML parser has the last word.
+    return undefined
   }
 }
 

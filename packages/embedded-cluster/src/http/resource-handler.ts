@@ -35,7 +35,6 @@ import { negotiate, wantsPretty } from './negotiation.ts'
 import type { Renderer, RenderTarget } from './render.ts'
 import { acceptedTypes, customTypes, mediaType, parseBody, parseOptionsBody, parsePatch } from './request-body.ts'
 import { deletedStatus, empty, json } from './response.ts'
-import { switchToSpdy, switchToWebSocket } from './upgrade-response.ts'
 import { readWriteRequest, requireName } from './write-request.ts'
 
 /** One resolved request. */
@@ -117,8 +116,11 @@ export class ResourceHandler {
       })
       if ('isEmpty' in result) return empty(204)
       if ('text' in result) return streamText(result.text)
-      if ('session' in result) return switchToWebSocket(request, result.protocol, result.session)
-      if ('spdySession' in result) return switchToSpdy(request, result.protocol, result.spdySession)
+      if ('session' in result || 'spdySession' in result) {
+        const { switchToSpdy, switchToWebSocket } = await import('./upgrade-response.ts')
+        if ('session' in result) return switchToWebSocket(request, result.protocol, result.session)
+        return switchToSpdy(request, result.protocol, result.spdySession)
+      }
       return this.#renderer.object(
         result.status,
         { ...target, negotiated: { ...target.negotiated, as: undefined } },
@@ -128,7 +130,7 @@ export class ResourceHandler {
     return this.#write(exchange, target, write)
   }
 
-  #body({ request, path, info }: ResourceExchange): ParsedBody {
+  async #body({ request, path, info }: ResourceExchange): Promise<ParsedBody> {
     if (path.verb === 'patch') {
       if (patchTypes[mediaType(request)] === undefined) throw unsupportedPatchType()
       return parsePatch(request)
@@ -159,11 +161,11 @@ export class ResourceHandler {
       case 'create':
         return this.#create(exchange, target, write)
       case 'update': {
-        const replaced = await replaceObject(this.#context, write, this.#body(exchange))
+        const replaced = await replaceObject(this.#context, write, await this.#body(exchange))
         return this.#renderer.object(replaced.created ? 201 : 200, target, replaced.object)
       }
       case 'patch': {
-        const body = this.#body(exchange)
+        const body = await this.#body(exchange)
         if (path.query.has('force') && patchTypes[mediaType(request)] !== 'apply') refuseForce()
         const options = {
           mediaType: mediaType(request),
@@ -176,7 +178,7 @@ export class ResourceHandler {
       case 'delete':
         return this.#delete(exchange, target, write)
       case 'deletecollection': {
-        const options = parseDeleteOptions(parseOptionsBody(request, this.#protobuf), path.query)
+        const options = parseDeleteOptions(await parseOptionsBody(request, this.#protobuf), path.query)
         const deleted = await deleteCollection(this.#context, write, options, path.query)
         const metadata = { resourceVersion: String(this.#context.store.revision) }
         return json(200, this.#renderer.objects({ ...target, info }, deleted, metadata))
@@ -188,7 +190,7 @@ export class ResourceHandler {
 
   async #create(exchange: ResourceExchange, target: RenderTarget, write: WriteRequest): Promise<ServerResponse> {
     const { info } = exchange
-    const body = this.#body(exchange)
+    const body = await this.#body(exchange)
     const virtual = this.#context.virtualCreates.get(groupResource(info))
     if (virtual !== undefined) {
       const object = recordOwnership(this.#context, write, decodeObject(this.#context, write, body), undefined)
@@ -207,7 +209,7 @@ export class ResourceHandler {
 
   async #delete(exchange: ResourceExchange, target: RenderTarget, write: WriteRequest): Promise<ServerResponse> {
     const { request, path, info } = exchange
-    const body = parseOptionsBody(request, this.#protobuf)
+    const body = await parseOptionsBody(request, this.#protobuf)
     const isDryRun = write.dryRun || (Array.isArray(body?.dryRun) && body.dryRun.includes('All'))
     const options = parseDeleteOptions(body, path.query)
     const deletion = await deleteObject(

@@ -123,7 +123,13 @@ export class LocalApi implements ClusterApi {
   async #callSubresource(verb: 'create' | 'update', request: WriteRequest, body: ParsedBody): Promise<JsonObject> {
     const handler = findSubresource(request.info, request.subresource)
     if (handler === undefined) throw resourceNotFound()
-    const call = { verb, query: new URLSearchParams(), body: () => body, headers: {}, mediaType: 'application/json' }
+    const call = {
+      verb,
+      query: new URLSearchParams(),
+      body: async () => body,
+      headers: {},
+      mediaType: 'application/json',
+    }
     const result = await handler(this.#context, request, call)
     return 'object' in result ? result.object : {}
   }

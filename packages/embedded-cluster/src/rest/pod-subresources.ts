@@ -23,7 +23,7 @@ export async function bind(
   request: WriteRequest,
   call: SubresourceCall,
 ): Promise<SubresourceResult> {
-  const binding = requireObject(call.body().value)
+  const binding = requireObject((await call.body()).value)
   await bindPod(context, request, binding)
   return { status: 201, object: success(201) }
 }
@@ -98,7 +98,7 @@ export async function evict(
   request: WriteRequest,
   call: SubresourceCall,
 ): Promise<SubresourceResult> {
-  const { apiVersion, ...rest } = requireObject(call.body().value)
+  const { apiVersion, ...rest } = requireObject((await call.body()).value)
   // Old clients still send a version that is otherwise not served.
   const eviction: JsonObject = {
     ...rest,

@@ -36,7 +36,7 @@ export async function scale(
     }
     return { status: 200, object: toScale(info, object) }
   }
-  const body = call.body()
+  const body = await call.body()
   const object = await changeObject(context, request, {
     isPatch: true,
     admissionView: {

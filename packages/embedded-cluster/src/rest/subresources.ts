@@ -13,7 +13,6 @@ import { admitMutating, admitValidating } from './admit.ts'
 import type { WriteRequest } from './context.ts'
 import { decodeObject, requireKind, requireObject } from './decode-object.ts'
 import { readLog } from './pod-log.ts'
-import { streamToPod } from './pod-streams.ts'
 import { bind, evict } from './pod-subresources.ts'
 import type { RequestInfo } from './request-info.ts'
 import { scale } from './scale.ts'
@@ -29,8 +28,8 @@ export interface SubresourceCall {
   readonly headers: Readonly<Record<string, string>>
   /** The protocol that the client wants to continue with, in lower case. */
   readonly upgrade?: string | undefined
-  /** Parses the body; throws when it is missing or malformed. */
-  readonly body: () => ParsedBody
+  /** Parses the body; rejects when it is missing or malformed. */
+  readonly body: () => Promise<ParsedBody>
   readonly mediaType: string
 }
 
@@ -62,6 +61,12 @@ const handlers: Readonly<Record<string, SubresourceHandler>> = {
   '*/proxy': notProxied,
 }
 
+/** Imported when first used: most clusters never serve the protocols of these streams. */
+async function streamToPod(...call: Parameters<SubresourceHandler>): Promise<SubresourceResult> {
+  const streams = await import('./pod-streams.ts')
+  return streams.streamToPod(...call)
+}
+
 /** The handler of a subresource; `undefined` when it is a plain view such as `status`. */
 export function findSubresource(info: ResourceInfo, name: string | undefined): SubresourceHandler | undefined {
   if (name === undefined) return undefined
@@ -75,7 +80,7 @@ async function finalizeNamespace(
   call: SubresourceCall,
 ): Promise<SubresourceResult> {
   if (call.verb !== 'update') throw methodNotAllowed()
-  const wanted = decodeObject(context, request, call.body())
+  const wanted = decodeObject(context, request, await call.body())
   const given = String(objectAt(wanted, 'metadata').name ?? '')
   if (given !== request.name) {
     throw badRequest(`the name of the object (${given}) does not match the name on the URL (${request.name})`)
@@ -103,7 +108,7 @@ async function createToken(
   call: SubresourceCall,
 ): Promise<SubresourceResult> {
   const { info, name = '', namespace } = request
-  const body = requireObject(call.body().value)
+  const body = requireObject((await call.body()).value)
   requireKind(context.registry, body, tokenRequestKind)
   const draft = {
     ...body,
