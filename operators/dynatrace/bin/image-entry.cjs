@@ -7,4 +7,4 @@ const [, , subcommand] = process.argv
 if (subcommand === 'bootstrap') require('./bootstrap.cjs')
 else if (SMALL.includes(subcommand)) require('./small-commands.cjs')
 else if (NODE.includes(subcommand)) require('./node-commands.cjs')
-else import('./dynatrace-operator.mjs')
+else require('./dynatrace-operator.cjs')

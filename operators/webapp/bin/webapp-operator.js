@@ -8,5 +8,9 @@ if (major < 24) {
   process.exit(78)
 }
 module.enableCompileCache()
-const { main } = await import('../src/cli/main.ts')
-process.exitCode = await main(process.argv)
+// Bundled as CommonJS, hence no top-level await.
+import('../src/cli/main.ts')
+  .then(({ main }) => main(process.argv))
+  .then((code) => {
+    process.exitCode = code
+  })

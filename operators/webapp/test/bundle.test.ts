@@ -1,7 +1,7 @@
 /** The files of the image: what is loaded only when it is needed is in them, in a form that can be loaded. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -62,4 +62,14 @@ it('issues the certificate of its webhooks', async () => {
 it.each([['crd'], ['rbac']])('prints %s as YAML', async (command) => {
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'webapp-operator.js'), command])
   expect(parseAllDocuments(stdout)[0]?.get('apiVersion')).toMatch(/k8s\.io/)
+})
+
+it('does not load the copy of undici inside Node, which an import of node:http would', async () => {
+  const [loaded, preload] = [join(folder, 'loaded.txt'), join(folder, 'preload.cjs')]
+  const write = `require('node:fs').writeFileSync(${JSON.stringify(loaded)}, process.moduleLoadList.join('\\n'))`
+  await writeFile(preload, `process.on('exit', () => ${write})`)
+  await promisify(execFile)(process.execPath, ['--require', preload, join(folder, 'webapp-operator.js'), 'crd'])
+  const modules = (await readFile(loaded, 'utf8')).split('\n')
+  expect(modules).toContain('NativeModule http')
+  expect(modules.filter((name) => name.includes('undici'))).toEqual([])
 })

@@ -126,10 +126,6 @@ async function bundle({ definition, repository, signal }: BuildOptions, root: st
   if (!(await readdir(folder)).includes(`${definition.name}.js`)) {
     throw new ImageError(`the bundle of ${definition.workspace} has no ${definition.name}.js`)
   }
-  // Modules without this would be read as CommonJS first. A bundle that is CommonJS says so itself.
-  if (!(await readdir(folder)).includes('package.json')) {
-    await writeFile(join(folder, 'package.json'), '{"type":"module"}\n')
-  }
   await mkdir(join(root, 'usr/local/bin'), { recursive: true })
   await symlink(`/app/${definition.name}.js`, join(root, 'usr/local/bin', definition.name))
 }

@@ -41,13 +41,13 @@ it('prepares pods by a small bundle without an HTTP or Kubernetes client', async
 })
 
 it('runs probes, init containers and the CSI driver without reading the bundle of the operator', async () => {
-  await rename(join(folder, 'dynatrace-operator.mjs'), join(folder, 'elsewhere.mjs'))
+  await rename(join(folder, 'dynatrace-operator.cjs'), join(folder, 'elsewhere.cjs'))
   try {
     const apart = [...SMALL_SUBCOMMANDS, ...NODE_SUBCOMMANDS]
     const ended = apart.map(({ name }) => run(process.execPath, [program, name, '--help']))
     for (const { stdout } of await Promise.all(ended)) expect(stdout).toContain('Examples:')
   } finally {
-    await rename(join(folder, 'elsewhere.mjs'), join(folder, 'dynatrace-operator.mjs'))
+    await rename(join(folder, 'elsewhere.cjs'), join(folder, 'dynatrace-operator.cjs'))
   }
 })
 
