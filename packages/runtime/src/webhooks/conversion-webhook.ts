@@ -47,6 +47,7 @@ export function conversionWebhook(path: string, conversions: readonly KindConver
       if (typeof desiredAPIVersion !== 'string' || !Array.isArray(objects)) {
         throw new BadReviewError(400, `the ${KIND} has no request.desiredAPIVersion or request.objects`)
       }
+      const convertOne = converterTo(byKind, desiredAPIVersion)
       const converted: KubeObject[] = []
       for (const [index, object] of objects.entries()) {
         if (index % OBJECTS_PER_TURN === OBJECTS_PER_TURN - 1) await setImmediate()
@@ -56,7 +57,8 @@ export function conversionWebhook(path: string, conversions: readonly KindConver
         // Checked just now.
         const original = freezeJson(object as KubeObject)
         try {
-          converted.push(await convertOne(byKind, original, desiredAPIVersion))
+          const result = convertOne(original)
+          converted.push(withMetadataOf(original, result instanceof Promise ? await result : result, desiredAPIVersion))
         } catch (error) {
           signal.throwIfAborted()
           return failed(uid, describe(original, desiredAPIVersion, error))
@@ -68,21 +70,26 @@ export function conversionWebhook(path: string, conversions: readonly KindConver
   }
 }
 
-async function convertOne(
+function converterTo(
   byKind: ReadonlyMap<string, KindConversion>,
-  object: KubeObject,
   desiredAPIVersion: string,
-): Promise<KubeObject> {
+): (object: KubeObject) => KubeObject | Promise<KubeObject> {
   const [group, version, ...rest] = desiredAPIVersion.split('/')
-  const conversion = byKind.get(`${group}/${object.kind}`)
-  if (conversion === undefined || !version || rest.length > 0) throw new Error('this webhook does not convert it')
-  const converted = await conversion.convert(object, version)
+  return (object) => {
+    const conversion = byKind.get(`${group}/${object.kind}`)
+    if (conversion === undefined || !version || rest.length > 0) throw new Error('this webhook does not convert it')
+    return conversion.convert(object, version)
+  }
+}
+
+/** The result of a converter with all that a conversion must not change. */
+function withMetadataOf({ kind, metadata }: KubeObject, converted: KubeObject, desiredAPIVersion: string): KubeObject {
   const { labels, annotations } = converted.metadata
-  const { labels: _labels, annotations: _annotations, ...kept } = object.metadata
+  const { labels: _labels, annotations: _annotations, ...kept } = metadata
   return {
     ...converted,
     apiVersion: desiredAPIVersion,
-    kind: object.kind,
+    kind,
     metadata: { ...kept, ...(labels && { labels }), ...(annotations && { annotations }) },
   }
 }

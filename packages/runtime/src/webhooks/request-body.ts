@@ -42,22 +42,35 @@ export interface BodyShare extends Disposable {
  * *Errors*: {@link BadReviewError} 413 as soon as the body is known to be larger than `maxBytes`, 503 when its `share` of
  * the memory is used up, 400 when it breaks off.
  */
-export async function readBody(request: IncomingMessage, maxBytes: number, share: BodyShare): Promise<Uint8Array> {
+export function readBody(request: IncomingMessage, maxBytes: number, share: BodyShare): Promise<Uint8Array> {
   const tooLarge = () => new BadReviewError(413, `the body is larger than ${maxBytes} bytes`)
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge())
   const chunks: Buffer[] = []
   let size = 0
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      size += chunk.length
-      if (size > maxBytes) throw tooLarge()
-      share.take(chunk.length)
-      chunks.push(chunk)
+  // By events: an asynchronous iterator takes longer than parsing a usual review.
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown) => {
+      request.off('data', onData).pause()
+      reject(error)
     }
-  } catch (error) {
-    throw error instanceof BadReviewError ? error : new BadReviewError(400, 'the body is incomplete')
-  }
-  return Buffer.concat(chunks, size)
+    const onData = (chunk: Buffer) => {
+      try {
+        size += chunk.length
+        if (size > maxBytes) throw tooLarge()
+        share.take(chunk.length)
+        chunks.push(chunk)
+      } catch (error) {
+        fail(error)
+      }
+    }
+    const breaksOff = () => {
+      if (!request.readableEnded) fail(new BadReviewError(400, 'the body is incomplete'))
+    }
+    request.on('data', onData)
+    request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)))
+    request.once('error', breaksOff)
+    request.once('close', breaksOff)
+  })
 }
 
 /**

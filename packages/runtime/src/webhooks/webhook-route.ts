@@ -64,12 +64,19 @@ export function freezeJson<T>(value: T): T {
   const waiting: unknown[] = [value]
   while (waiting.length > 0) {
     const next = waiting.pop()
-    if (typeof next !== 'object' || next === null || Object.isFrozen(next)) continue
-    // Not push(...): a list may have more members than a call takes arguments.
-    for (const member of Object.values(next)) if (typeof member === 'object') waiting.push(member)
+    if (Array.isArray(next)) {
+      for (const item of next) if (isUnfrozen(item)) waiting.push(item)
+    } else if (isRecord(next)) {
+      // Every review is frozen: unlike Object.values, this makes no lists of members.
+      for (const name in next) if (isUnfrozen(next[name])) waiting.push(next[name])
+    }
     Object.freeze(next)
   }
   return value
+}
+
+function isUnfrozen(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Object.isFrozen(value)
 }
 
 /** The problem that makes a value of a review no Kubernetes object, as a sentence that names the field. */

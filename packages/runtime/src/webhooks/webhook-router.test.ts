@@ -282,6 +282,26 @@ test('objects are converted in order, with their metadata kept except labels and
   })
 })
 
+test('converters that return promises and those that do not may mix, and order is kept', async () => {
+  const route = conversionWebhook('/c', [
+    {
+      group: 'example.com',
+      kind: 'Widget',
+      convert: (object) => ((object as Widget).spec.size % 2 === 0 ? Promise.resolve(object) : object),
+    },
+  ])
+  const { response } = await ask(route, conversionReview([widget(1), widget(2), widget(3), widget(4)]))
+  expect(response).toMatchObject({ convertedObjects: [1, 2, 3, 4].map((size) => ({ spec: { size } })) })
+})
+
+test('a converter whose promise is rejected fails the review and the object is named', async () => {
+  const convert = () => Promise.reject(new Error('size does not fit'))
+  const route = conversionWebhook('/c', [{ group: 'example.com', kind: 'Widget', convert }])
+  const { response } = await ask(route, conversionReview([widget()]))
+  const message = 'cannot convert Widget shop/w from example.com/v1 to example.com/v2: size does not fit'
+  expect(response).toMatchObject({ result: { status: 'Failure', message } })
+})
+
 test('one object that cannot be converted fails the review and is named', async () => {
   const route = conversion((object) => {
     if ((object as Widget).spec.size > 1) throw new Error('size does not fit; token=Bearer abcdefghij')

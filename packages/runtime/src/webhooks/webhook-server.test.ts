@@ -326,3 +326,16 @@ test.each([
 ])('reads the duration "%s"', (text, expected) => {
   expect(parseDuration(text)).toBe(expected)
 })
+
+test('a body that arrives in pieces is read whole', async () => {
+  const { port } = await start()
+  const socket = await open(port)
+  const body = review.replace('uid-1', 'uid-é')
+  const bytes = Buffer.from(body)
+  const received = untilClosed(socket)
+  const head = `POST /validate HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n`
+  socket.write(`${head}content-length: ${bytes.length}\r\n\r\n`)
+  // Within a character of two bytes as well.
+  for (const byte of bytes) socket.write(Buffer.of(byte))
+  expect(await received).toContain('"uid":"uid-é"')
+})

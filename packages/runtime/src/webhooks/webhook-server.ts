@@ -169,7 +169,8 @@ export class WebhookServer implements Runnable {
     const leave = this.#requests.enter()
     const gone = new AbortController()
     response.once('close', () => {
-      gone.abort(new DOMException('the connection was closed', 'AbortError'))
+      // After a complete response nothing is left to abort, and the error with its stack would be built for every request.
+      if (!response.writableFinished) gone.abort(new DOMException('the connection was closed', 'AbortError'))
       leave()
     })
     if (this.#isDraining) response.setHeader('connection', 'close')
