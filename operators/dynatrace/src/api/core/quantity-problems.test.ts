@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { convertDynaKube } from '../conversion/convert.ts'
 import { DynaKubeCrd } from '../dynakube/dynakube-crd.ts'
 import { reviewBySchema } from '../schema-review.ts'
-import { isQuantity } from './quantity-problems.ts'
+import { isQuantity, quantityProblems } from './quantity-problems.ts'
 
 // Kubernetes itself decodes these, and with them an object is converted.
 const VALID = ['1', '500m', '1Gi', '1.5Ki', '.5', '5.', '+.5', '-3', '1E', '1Ei', '1e3', '1E3', '1e-3', '1e+3', '1e03']
@@ -52,5 +52,53 @@ describe('an object with a malformed quantity', () => {
         message: '"1e1.5" is not a valid quantity; write it like 500m, 1Gi or 1e3',
       },
     ])
+  })
+})
+
+describe('malformed quantities', () => {
+  const quantity = { 'x-kubernetes-int-or-string': true, pattern: '.*' } as const
+  const schema = {
+    type: 'object',
+    properties: {
+      text: { type: 'string' },
+      // A property of the name of another kind wins over additionalProperties.
+      limits: { type: 'object', properties: { note: { type: 'string' } }, additionalProperties: quantity },
+      list: { type: 'array', items: { type: 'object', properties: { size: quantity } } },
+    },
+  } as const
+
+  it('are listed wherever the schema has quantities, in the order of the object', () => {
+    const value = {
+      text: 'x',
+      list: [{ size: 'a' }, { size: '1Gi' }, { size: 'b', other: 'c' }],
+      limits: { memory: 'd', note: 'no quantity', cpu: 1 },
+      unknown: { size: 'e' },
+    }
+    expect(quantityProblems(schema, value).map(({ field }) => field)).toEqual([
+      'list[0].size',
+      'list[2].size',
+      'limits.memory',
+    ])
+    expect(quantityProblems(schema.properties.limits, value.limits, 'spec.limits').map(({ field }) => field)).toEqual([
+      'spec.limits.memory',
+    ])
+  })
+
+  it('are not looked for in values of another type, nor in what objects inherit', () => {
+    for (const value of [
+      null,
+      undefined,
+      'text',
+      1,
+      [],
+      [{ list: 1 }],
+      { list: {}, limits: [1, 'a'] },
+      { limits: null },
+    ]) {
+      expect(quantityProblems(schema, value)).toEqual([])
+    }
+    const odd = { type: 'object', properties: { constructor: quantity, toString: quantity } } as const
+    expect(quantityProblems(odd, {})).toEqual([])
+    expect(quantityProblems(odd, JSON.parse('{"constructor":"x"}'))).toHaveLength(1)
   })
 })
