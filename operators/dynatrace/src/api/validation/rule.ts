@@ -53,10 +53,31 @@ export async function runRules<T extends KubeObject>(
   object: T,
   lookupsFor: LookupsFor,
 ): Promise<readonly RuleFinding[]> {
-  const findings = await Promise.all(
-    rules.map(async ({ id, check }) => ({ rule: id, message: await check(object, lookupsFor(id)) })),
-  )
-  return findings.flatMap(({ rule, message }) => (message === undefined ? [] : [{ rule, message }]))
+  const findings: Finding[] = []
+  // Few rules look something up: promises for all of them would be most of the work of a review.
+  const pending: Promise<void>[] = []
+  for (const [index, { id, check }] of rules.entries()) {
+    const found = attempt(() => check(object, lookupsFor(id)))
+    const keep = (finding: Finding) => {
+      findings[index] = finding
+    }
+    if (found instanceof Promise) pending.push(found.then(keep))
+    else keep(found)
+  }
+  await Promise.all(pending)
+  return rules.flatMap(({ id }, index) => {
+    const message = findings[index]
+    return message === undefined ? [] : [{ rule: id, message }]
+  })
+}
+
+/** A rule that throws must not leave the look-ups of others to fail without anybody waiting for them. */
+function attempt(check: () => Finding | Promise<Finding>): Finding | Promise<Finding> {
+  try {
+    return check()
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 /** One denial for all findings, numbered. */
