@@ -41,12 +41,9 @@ function setUp(answers: Readonly<Record<string, Response>>, everything?: Respons
     close: async () => undefined,
   }
   const client = createClient({ transport, clock, random: () => 0 })
-  const lookups = (signal = new AbortController().signal) =>
-    clusterLookups(
-      { client, modules: ALL_MODULES, ignoredNamespaces: new IgnoredNamespacePatterns(), logger },
-      'dynatrace',
-      signal,
-    )
+  const ignoredNamespaces = new IgnoredNamespacePatterns()
+  const lookupsIn = clusterLookups({ client, modules: ALL_MODULES, ignoredNamespaces, logger })
+  const lookups = (signal = new AbortController().signal) => lookupsIn('dynatrace', signal)
   return { clock, asked, warnings, lookups }
 }
 
@@ -87,6 +84,26 @@ describe('look-ups', () => {
       { name: 'bare', labels: {} },
     ])
     expect(asked).toHaveLength(2)
+  })
+
+  it('share lists between reviews that are handled at the same time', async () => {
+    const { clock, asked, lookups } = setUp({ [DYNAKUBES]: listOf(dynakube()) })
+    const reviews = Array.from({ length: 8 }, () => lookups().listDynaKubes())
+    const lists = await clock.runToCompletion(Promise.all(reviews))
+    expect(lists.map((items) => items.length)).toEqual(Array(8).fill(1))
+    // The first had started before the others came.
+    expect(asked).toHaveLength(2)
+    await clock.runToCompletion(lookups().listDynaKubes())
+    expect(asked).toHaveLength(3)
+  })
+
+  it('that are shared are not aborted by one of the reviews', async () => {
+    const { clock, lookups } = setUp({ [DYNAKUBES]: listOf(dynakube()) })
+    const gone = new AbortController()
+    const [leaving, staying] = [lookups(gone.signal).listDynaKubes(), lookups().listDynaKubes()]
+    gone.abort(new Error('the client is gone'))
+    await expect(leaving).rejects.toThrow('the client is gone')
+    expect(await clock.runToCompletion(staying)).toHaveLength(1)
   })
 
   it('know Istio by its group and version', async () => {
@@ -132,6 +149,21 @@ describe('with an API server that is silent', () => {
     })
     expect(warnings.length).toBeGreaterThan(0)
     expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('a review that shares look-ups with others is completed within the timeout, too', async () => {
+    const { clock, lookups } = setUp({}, 'silence')
+    const router = new WebhookRouter(
+      validationRoutes((_, signal) => lookups(signal)),
+      { clock },
+    )
+    const startMs = clock.now()
+    const path = validationPath('v1beta6', 'DynaKube')
+    const answers = [1, 2, 3].map(() => router.handle(path, structuredClone(body)))
+    const responses = await clock.runToCompletion(Promise.all(answers))
+    expect(clock.now() - startMs).toBeLessThan(9_000)
+    for (const answer of responses)
+      expect(answer).toMatchObject({ response: { allowed: false, status: { code: 403 } } })
   })
 
   it('a caller with a shorter deadline gets a result before it', async () => {

@@ -83,7 +83,7 @@ export function createWebhookServer(setup: WebhookServerSetup): DynatraceWebhook
   const logger = setup.logger ?? silentLogger
   const shared = { logger, ...(clock && { clock }), ...(metrics && { metrics }) }
   const ignoredNamespaces = new IgnoredNamespacePatterns()
-  const lookups = { client, modules, ignoredNamespaces, logger }
+  const lookups = clusterLookups({ client, modules, ignoredNamespaces, logger })
   const { image, isOpenShift, isManagedByOlm, podName = WEBHOOK_NAME } = injection
   const events = new ApiEventRecorder(client, { component: WEBHOOK_NAME, instance: podName, ...shared })
   const settings = { image, isOpenShift, operatorVersion: manifest.version, hasCsiDriver: modules.csiDriver }
@@ -91,7 +91,7 @@ export function createWebhookServer(setup: WebhookServerSetup): DynatraceWebhook
   const routes = [
     labelNamespaceRoute({ client, namespace, ignoredNamespaces, logger }),
     injectRoute({ client, namespace, settings, isManagedByOlm, events, workloads, ...shared }),
-    ...validationRoutes((reviewed, signal) => clusterLookups(lookups, reviewed, signal), logger),
+    ...validationRoutes(lookups, logger),
     convertRoute(),
   ]
   const { files, areProvided, timing } = certificates

@@ -40,7 +40,7 @@ export function validationPath(version: string, kind: string): string {
  * The routes of every version.
  *
  * @example
- * new WebhookRouter(validationRoutes((namespace, signal) => clusterLookups(options, namespace, signal)))
+ * new WebhookRouter(validationRoutes(clusterLookups({ client, modules, ignoredNamespaces, logger })))
  */
 export function validationRoutes(lookupsFor: LookupsForReview, logger: Logger = silentLogger): readonly WebhookRoute[] {
   return KINDS.flatMap((kind) =>
