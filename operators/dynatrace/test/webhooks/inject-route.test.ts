@@ -66,6 +66,7 @@ function router(
     events: { record: (_, { reason }) => events.push(reason) },
     workloads: new WorkloadLookup(reached, { clock, metrics }),
     metrics,
+    clock,
   })
   return new WebhookRouter([route], { handlerTimeoutMs: options.timeoutMs ?? 9_000 })
 }
@@ -78,7 +79,12 @@ interface Admitted {
   }
 }
 
-async function admit(namespace: string, object: object, to = router()): Promise<Admitted['response']> {
+async function admit(
+  namespace: string,
+  object: object,
+  to = router(),
+  { dryRun = false }: { readonly dryRun?: boolean } = {},
+): Promise<Admitted['response']> {
   const request = {
     uid: 'uid',
     kind: { group: '', version: 'v1', kind: 'Pod' },
@@ -86,6 +92,7 @@ async function admit(namespace: string, object: object, to = router()): Promise<
     namespace,
     operation: 'CREATE',
     object,
+    dryRun,
   }
   const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request }
   const { response } = (await to.handle(INJECT_PATH, review)) as Admitted
@@ -144,6 +151,48 @@ it('many first pods of a namespace share one copy of the Secret', async () => {
   expect(responses.filter(({ patch }) => patch !== undefined)).toHaveLength(20)
   const { items } = await client.list(Secrets, { namespace: 'crowd' })
   expect(items.map(({ metadata }) => metadata.name)).toEqual(['dynatrace-bootstrapper-config'])
+})
+
+it('pods of one namespace look for its copy once, and one that someone deletes is made again seconds later', async () => {
+  const to = router()
+  const key = { namespace: 'crowd', name: 'dynatrace-bootstrapper-config' }
+  const lookups = () => requests.filter((request) => request === 'get secrets crowd').length
+  for (let count = 0; count < 10; count++) await admit('crowd', pod(), to)
+  expect(lookups()).toBe(1)
+  await client.delete(Secrets, key)
+  await clock.advance(5_000)
+  await admit('crowd', pod(), to)
+  expect(lookups()).toBe(2)
+  expect(await client.get(Secrets, key)).toMatchObject({ metadata: key })
+})
+
+it('a dry run makes no copy, and the next pod does not rely on one', async () => {
+  const labels = { 'dynakube.internal.dynatrace.com/instance': 'dk' }
+  await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'trial', labels } })
+  const to = router()
+  const { patch } = await admit('trial', pod(), to, { dryRun: true })
+  expect(patch).toBeDefined()
+  expect((await client.list(Secrets, { namespace: 'trial' })).items).toEqual([])
+  await admit('trial', pod(), to)
+  expect((await client.list(Secrets, { namespace: 'trial' })).items).toHaveLength(1)
+})
+
+it('a pod sees a change of its namespace that was made just before', async () => {
+  const metadata = { name: 'changing', labels: { 'dynakube.internal.dynatrace.com/instance': 'dk' } }
+  await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata })
+  const to = router()
+  expect((await admit('changing', pod(), to)).patch).toBeDefined()
+  const patch = { metadata: { labels: { 'dynakube.internal.dynatrace.com/instance': null } } }
+  await client.patch(Namespaces, { name: 'changing' }, { type: 'merge', patch })
+  expect((await admit('changing', pod(), to)).status?.message).toContain('does not have the label')
+})
+
+it('pods that arrive together share the reads of their namespace and DynaKube', async () => {
+  const to = router()
+  await Promise.all(Array.from({ length: 20 }, () => admit('crowd', pod(), to)))
+  const reads = requests.filter((request) => /^get (namespaces|dynakubes)/.test(request))
+  // At most three of each: who comes during the first shares the next, and so do those who come during that.
+  expect(reads.length).toBeLessThanOrEqual(6)
 })
 
 it('pods of one Deployment look its owners up once, until the cache expires', async () => {

@@ -1,5 +1,14 @@
 /** The webhook that changes pods. Thin: it reads what the decision needs, and reports the outcome. */
-import { isNotFound, type KubeClient, type KubeObject, type Namespace, Namespaces, type Pod } from '@reeve/kube'
+import {
+  type Clock,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  type Namespace,
+  Namespaces,
+  type Pod,
+  untilAborted,
+} from '@reeve/kube'
 import { type AdmissionRequest, type Logger, mutatingWebhook, silentLogger, type WebhookRoute } from '@reeve/runtime'
 import type { EventRecorder } from '@reeve/runtime/events'
 import { type Metrics, noMetrics } from '@reeve/runtime/metrics'
@@ -7,8 +16,10 @@ import { type Approval, type Mutation, plainJsonDiff } from '@reeve/runtime/webh
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { INSTANCE_LABEL } from '../../controllers/dynakube/components/injection/map-namespaces.ts'
 import { withoutNulls } from '../decode.ts'
+import { SharedRead } from '../shared-read.ts'
 import { type Decision, decide } from './decision.ts'
 import { displayName, type InjectionFacts, type InjectionInput, type InjectionSettings } from './injection-input.ts'
+import { KnownCopies } from './known-copies.ts'
 import { type InjectionResult, mutatePod, type Outcome } from './mutate-pod.ts'
 import { readPod } from './pod-shape.ts'
 import { ensureCopies } from './secret-copies.ts'
@@ -32,10 +43,12 @@ export interface InjectOptions {
   readonly workloads?: WorkloadLookup
   readonly metrics?: Metrics
   readonly logger?: Logger
+  readonly clock?: Clock
 }
 
 /**
- * The route for pods.
+ * The route for pods. Namespaces and DynaKubes are never older than a review, so that a pod which is created after a change
+ * of either gets it; the existence of copied Secrets and the owners of owners may be seconds old.
  *
  * *Guarantees*: every response admits the pod. On any failure, the pod is unchanged or gets annotations that name the
  * reason; the message of the response, a log line and a metric say why.
@@ -61,12 +74,19 @@ class LeftAlone extends Error {
 class Injector {
   readonly #options: InjectOptions
   readonly #workloads: WorkloadLookup
+  readonly #copies: KnownCopies
+  readonly #namespaces: SharedRead<Namespace>
+  readonly #dynakubes: SharedRead<DynaKube>
   readonly #count: CountInjection
   readonly #logger: Logger
 
   constructor(options: InjectOptions) {
-    const { client, metrics, workloads, logger = silentLogger } = options
+    const { client, namespace, metrics, workloads, clock, logger = silentLogger } = options
+    const request = { timeoutMs: REQUEST_TIMEOUT_MS }
     this.#options = options
+    this.#copies = new KnownCopies(clock)
+    this.#namespaces = new SharedRead((name) => client.get(Namespaces, { name }, request))
+    this.#dynakubes = new SharedRead((name) => client.get(DynaKubes, { namespace, name }, request))
     this.#workloads = workloads ?? new WorkloadLookup(client, metrics ? { metrics } : {})
     this.#count = injectionCounter(metrics)
     this.#logger = logger.child({ webhook: INJECT_PATH })
@@ -100,7 +120,7 @@ class Injector {
     const name = request.namespace ?? before.metadata.namespace ?? ''
     const namespace = await this.#namespaceOf(name, signal)
     const dynakube = await this.#dynakubeOf(namespace, { signal, dryRun })
-    const { labels = {}, annotations = {} } = namespace.metadata
+    const { labels = {}, annotations = {}, uid } = namespace.metadata
     const input = {
       pod: read.pod,
       namespace: { name, labels, annotations },
@@ -108,7 +128,7 @@ class Injector {
       settings: this.#options.settings,
     }
     const decision = decide(input)
-    const result = mutatePod(input, decision, await this.#lookUp(input, decision, { signal, dryRun }))
+    const result = mutatePod(input, decision, await this.#lookUp(input, decision, { signal, dryRun, uid }))
     this.#report(input, decision, result, dryRun)
     const [failure] = result.failures
     const message = failure?.message ?? decision.skipped?.because
@@ -118,7 +138,7 @@ class Injector {
 
   async #namespaceOf(name: string, signal: AbortSignal): Promise<Namespace> {
     try {
-      return await this.#options.client.get(Namespaces, { name }, { signal, timeoutMs: REQUEST_TIMEOUT_MS })
+      return await untilAborted(this.#namespaces.of(name), signal)
     } catch (cause) {
       throw new LeftAlone(`the namespace could not be read: ${textOf(cause)}`, { cause })
     }
@@ -128,14 +148,14 @@ class Injector {
     { metadata }: Namespace,
     { signal, dryRun }: { readonly signal: AbortSignal; readonly dryRun: boolean },
   ): Promise<DynaKube> {
-    const { client, namespace, isManagedByOlm, events } = this.#options
+    const { namespace, isManagedByOlm, events } = this.#options
     const name = metadata.labels?.[INSTANCE_LABEL]
     if (!name) {
       if (isManagedByOlm) throw new LeftAlone('injection is not required in its namespace', { isError: false })
       throw new LeftAlone(`its namespace does not have the label ${INSTANCE_LABEL}`)
     }
     try {
-      return await client.get(DynaKubes, { namespace, name }, { signal, timeoutMs: REQUEST_TIMEOUT_MS })
+      return await untilAborted(this.#dynakubes.of(name), signal)
     } catch (cause) {
       if (isNotFound(cause) && !dryRun) {
         const message = `the namespace ${metadata.name} is labelled with the DynaKube ${name}, which does not exist`
@@ -149,9 +169,20 @@ class Injector {
   async #lookUp(
     { pod, namespace, dynakube }: InjectionInput,
     { injectionSecrets, exporterSecrets, needsWorkload }: Decision,
-    { signal, dryRun }: { readonly signal: AbortSignal; readonly dryRun: boolean },
+    {
+      signal,
+      dryRun,
+      uid,
+    }: { readonly signal: AbortSignal; readonly dryRun: boolean; readonly uid?: string | undefined },
   ): Promise<InjectionFacts> {
-    const copying = { client: this.#options.client, dynakube, namespace: namespace.name, dryRun, signal }
+    const copying = {
+      client: this.#options.client,
+      dynakube,
+      namespace: namespace.name,
+      dryRun,
+      signal,
+      ...(uid && { known: { copies: this.#copies, namespaceUid: uid } }),
+    }
     const [secrets, workload] = await Promise.all([
       ensureCopies([...injectionSecrets, ...exporterSecrets], copying),
       needsWorkload

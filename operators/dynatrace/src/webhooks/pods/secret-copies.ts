@@ -3,6 +3,7 @@ import { isAlreadyExists, isNotFound, type KubeClient, type Secret, Secrets, typ
 import type { DynaKube } from '../../api/latest.ts'
 import { copiesOf } from '../../controllers/dynakube/components/injection/source-secret.ts'
 import type { SecretCheck } from './injection-input.ts'
+import type { KnownCopies } from './known-copies.ts'
 
 /** What one request may take, retries included. */
 const REQUEST_TIMEOUT_MS = 3_000
@@ -15,6 +16,8 @@ export interface CopyOptions {
   readonly namespace: string
   /** Only check what would be copied. */
   readonly dryRun: boolean
+  /** What need not be read, for the namespace with this uid. @default everything is read */
+  readonly known?: { readonly copies: KnownCopies; readonly namespaceUid: string }
   readonly signal: AbortSignal
 }
 
@@ -34,10 +37,15 @@ export async function ensureCopies(
 }
 
 async function ensureCopy(name: string, options: CopyOptions): Promise<SecretCheck> {
-  const { client, dynakube, namespace, dryRun, signal } = options
+  const { client, dynakube, namespace, dryRun, signal, known } = options
+  if (known?.copies.has({ namespaceUid: known.namespaceUid, name })) return PRESENT
+  const isPresent = () => {
+    known?.copies.add({ namespaceUid: known.namespaceUid, name })
+    return PRESENT
+  }
   const request = { signal, timeoutMs: REQUEST_TIMEOUT_MS }
   try {
-    if (await exists(client.get(Secrets, { namespace, name }, { ...request, metadataOnly: true }))) return PRESENT
+    if (await exists(client.get(Secrets, { namespace, name }, { ...request, metadataOnly: true }))) return isPresent()
     const source = sourceOf(dynakube, name)
     const original = await unlessMissing(client.get(Secrets, source, request))
     if (original === undefined)
@@ -47,7 +55,7 @@ async function ensureCopy(name: string, options: CopyOptions): Promise<SecretChe
       // The operator, or another replica, has made the same copy meanwhile.
       if (!isAlreadyExists(error)) throw error
     })
-    return PRESENT
+    return isPresent()
   } catch (error) {
     signal.throwIfAborted()
     return missing(`the Secret ${namespace}/${name} could not be read or copied: ${textOf(error)}`)
