@@ -27,6 +27,7 @@ import {
   resourceName,
 } from './informer-options.ts'
 import { ObjectCompactor } from './object-compactor.ts'
+import { ObjectFreezer } from './object-freezer.ts'
 import { trackWrites } from './track-writes.ts'
 import { stripManagedFields, type Transform } from './transform.ts'
 
@@ -122,6 +123,7 @@ export class Cache implements Runnable, CacheReader {
       timing: checkTiming({ ...INFORMER_TIMING, ...options.timing }),
       streaming: { isOffered: true },
       transform,
+      freezer: new ObjectFreezer(),
       compactor: new ObjectCompactor(),
     }
     this.#maxInformers = options.maxInformers ?? DEFAULT_MAX_INFORMERS

@@ -21,10 +21,17 @@ import type { InformerMetrics } from './informer-metrics.ts'
 import { describeSelection, type InformerOptions, type InformerTiming, resourceName } from './informer-options.ts'
 import { type DeletionStart, InformerStore } from './informer-store.ts'
 import type { ObjectCompactor } from './object-compactor.ts'
+import type { ObjectFreezer } from './object-freezer.ts'
 import { type Indexer, NAMESPACE_INDEX, OWNER_INDEX } from './object-store.ts'
 import { Reflector, type StreamingSupport } from './reflector.ts'
 import { fieldMatcher, labelMatcher, type Matcher } from './selector.ts'
 import { metadataOf, type Transform } from './transform.ts'
+
+/**
+ * From so many objects on they are compacted, which takes several times as long as freezing them. Fewer objects take a few
+ * megabytes at most, and an operator that writes and reads them all the time would only pack and unpack them.
+ */
+const COMPACT_FROM = 1_000
 
 /** Synchronous reads of a local copy. Objects are frozen and shared: copy before changing. */
 export interface Lister<T extends KubeObject> {
@@ -47,6 +54,7 @@ export interface InformerEnvironment {
   readonly timing: InformerTiming
   readonly streaming: StreamingSupport
   readonly transform: Transform
+  readonly freezer: ObjectFreezer
   readonly compactor: ObjectCompactor
 }
 
@@ -71,6 +79,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   readonly #reflector: Reflector<T>
   readonly #matchers: readonly Matcher[]
   readonly #transform: Transform
+  readonly #freezer: ObjectFreezer
   readonly #compactor: ObjectCompactor
   readonly #synced = Promise.withResolvers<void>()
   readonly #stop = new AbortController()
@@ -100,6 +109,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
       ...(fieldSelector === undefined ? [] : [fieldMatcher(fieldSelector)]),
     ]
     this.#transform = options.transform ?? environment.transform
+    this.#freezer = environment.freezer
     this.#compactor = environment.compactor
     this.addIndexers(indexers)
     const logger = environment.logger.child({ informer: describeSelection(of, this.selection) })
@@ -111,7 +121,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
       metadataOnly,
       mayBeMissing,
       store: this.#store,
-      prepare: (object) => this.#prepare(object),
+      prepare: (object, others) => this.#prepare(object, others),
       onChanges: (changes, isInitial) => this.#handlers.dispatch(changes, isInitial),
       onSynced: () => {
         this.#handlers.synced()
@@ -232,7 +242,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
     const isSelected = this.selects(written)
     const isOurs = this.selection.namespace === undefined || this.selection.namespace === written.metadata.namespace
     if (!isOurs) return
-    this.#store.recordWrite(written, isSelected ? this.#prepare(written) : undefined)
+    this.#store.recordWrite(written, isSelected ? this.#prepare(written, this.size) : undefined)
   }
 
   /** Call this when a deletion is sent, for {@link Informer.recordDeletion}. */
@@ -258,9 +268,10 @@ export class Informer<T extends KubeObject> implements Lister<T> {
     this.#store.recordDeletion(formatKey(key), start, uid, version)
   }
 
-  #prepare(object: Stored<T>): Stored<T> {
-    const cut = this.metadataOnly ? metadataOf(this.resource, object) : object
-    return this.#compactor.compact(this.#transform(cut))
+  /** @param others how many objects are cached already */
+  #prepare(object: Stored<T>, others: number): Stored<T> {
+    const cut = this.#transform(this.metadataOnly ? metadataOf(this.resource, object) : object)
+    return others < COMPACT_FROM ? this.#freezer.freeze(cut) : this.#compactor.compact(cut)
   }
 
   async #run(signal: AbortSignal): Promise<void> {
