@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
-import { request as httpsRequest } from 'node:https'
+import { Agent, request as httpsRequest } from 'node:https'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -42,12 +42,21 @@ interface RawResponse {
   readonly body: Buffer
 }
 
-function http1(path: string, options: { identity?: Identity; method?: string; body?: string; headers?: object } = {}) {
-  const { identity = admin(), method = 'GET', body, headers } = options
+interface Http1Options {
+  readonly identity?: Identity
+  readonly method?: string
+  readonly body?: string
+  readonly headers?: object
+  /** Has the identity, instead of the other option. @default a connection for this request */
+  readonly agent?: Agent
+}
+
+function http1(path: string, options: Http1Options = {}) {
+  const { agent, identity = agent === undefined ? admin() : {}, method = 'GET', body, headers } = options
   return new Promise<RawResponse>((resolve, reject) => {
     const request = httpsRequest(
       new URL(path, cluster.url),
-      { ...identity, method, agent: false, headers: { 'content-type': 'application/json', ...headers } },
+      { ...identity, method, agent: agent ?? false, headers: { 'content-type': 'application/json', ...headers } },
       async (response) => {
         const chunks: Buffer[] = []
         for await (const chunk of response) chunks.push(chunk)
@@ -59,11 +68,19 @@ function http1(path: string, options: { identity?: Identity; method?: string; bo
   })
 }
 
-function http2(): ClientHttp2Session {
-  const session = connectHttp2(cluster.url, admin())
+function http2(identity: Identity = admin()): ClientHttp2Session {
+  const session = connectHttp2(cluster.url, identity)
   session.on('error', () => undefined)
   sessions.push(session)
   return session
+}
+
+function statusOf(session: ClientHttp2Session, path: string): Promise<number> {
+  return new Promise((resolve) => {
+    const stream = session.request({ ':path': path })
+    stream.once('response', (headers) => resolve(Number(headers[':status'])))
+    stream.resume()
+  })
 }
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
@@ -96,6 +113,18 @@ describe('the identity', () => {
     expect((await http1('/version', { identity: anonymous })).status).toBe(401)
     const headers = { authorization: 'Bearer nonsense' }
     expect((await http1('/version', { identity: anonymous, headers })).status).toBe(401)
+  })
+
+  test('is that of each connection, for all its requests', async () => {
+    const known = http2()
+    const unknown = http2({ ca: cluster.caPem })
+    const statuses: number[] = []
+    for (const session of [known, unknown, known, unknown]) statuses.push(await statusOf(session, '/version'))
+    expect(statuses).toEqual([200, 401, 200, 401])
+    const agents = [admin(), { ca: cluster.caPem }].map((identity) => new Agent({ ...identity, keepAlive: true }))
+    for (const agent of [...agents, ...agents]) statuses.push((await http1('/version', { agent })).status)
+    for (const agent of agents) agent.destroy()
+    expect(statuses.slice(4)).toEqual([200, 401, 200, 401])
   })
 
   test('is not accepted from a certificate of another authority', async () => {
@@ -147,6 +176,73 @@ describe('HTTP/2', () => {
     const zipped = await http1(`${CONFIG_MAPS}/a`, { headers: { 'accept-encoding': 'gzip' } })
     expect(zipped.headers['content-encoding']).toBe('gzip')
     expect(gunzipSync(zipped.body).equals(plain.body)).toBe(true)
+  })
+})
+
+describe('events of one iteration of the event loop', () => {
+  /** Reads a watch until `count` lines have arrived. */
+  async function watch(session: ClientHttp2Session, query: string, accept = 'application/json') {
+    const stream = session.request({ ':path': `${CONFIG_MAPS}?watch=1&resourceVersion=0${query}`, accept })
+    await new Promise((resolve) => stream.once('response', resolve))
+    const chunks: string[] = []
+    stream.setEncoding('utf8').on('data', (chunk: string) => chunks.push(chunk))
+    const lines = () => chunks.join('').split('\n').slice(0, -1)
+    return {
+      chunks,
+      read: async (count: number) => {
+        await expect.poll(() => lines().length).toBe(count)
+        return lines().map((line) => JSON.parse(line))
+      },
+    }
+  }
+
+  /** Changes that are committed without returning to the event loop; fewer than a watch may buffer. */
+  async function change(): Promise<void> {
+    for (let index = 0; index < 9; index += 1) {
+      const labels = { parity: index % 2 === 0 ? 'even' : 'odd' }
+      await cluster.api.create('configmaps', configMap(`n${index}`, {}, { namespace: 'default', labels }))
+    }
+    await cluster.api.delete('configmaps', 'default', 'n3')
+    await cluster.api.create('configmaps', configMap('n3', { again: 'yes' }, { namespace: 'default' }))
+  }
+
+  test('arrive in order, and all but the first in one chunk', async () => {
+    const { chunks, read } = await watch(http2(), '')
+    await change()
+    const events = await read(11)
+    expect(events.map(({ type, object }) => `${type} ${object.metadata.name}`)).toEqual([
+      ...Array.from({ length: 9 }, (_, index) => `ADDED n${index}`),
+      'DELETED n3',
+      'ADDED n3',
+    ])
+    const revisions = events.map(({ object }) => Number(object.metadata.resourceVersion))
+    expect(revisions).toEqual(revisions.toSorted((a, b) => a - b))
+    expect(chunks.length).toBeLessThanOrEqual(2)
+  })
+
+  test('are those that each watch selects, in its representation', async () => {
+    const partial = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'
+    const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+    const session = http2()
+    const [even, odd, metadata, rows] = await Promise.all([
+      watch(session, '&labelSelector=parity%3Deven'),
+      watch(session, '&labelSelector=parity%3Dodd'),
+      watch(session, '', partial),
+      watch(session, '', table),
+    ])
+    await change()
+    const names = (events: { object: { metadata: { name: string } } }[]) =>
+      events.map(({ object }) => object.metadata.name)
+    expect(names(await even.read(5))).toEqual(['n0', 'n2', 'n4', 'n6', 'n8'])
+    expect(names(await odd.read(5))).toEqual(['n1', 'n3', 'n5', 'n7', 'n3'])
+    expect(new Set((await metadata.read(11)).map(({ object }) => object.kind))).toEqual(
+      new Set(['PartialObjectMetadata']),
+    )
+    const tables = (await rows.read(11)).map(({ object }) => object)
+    expect(new Set(tables.map(({ kind }) => kind))).toEqual(new Set(['Table']))
+    expect(
+      tables.map(({ columnDefinitions }) => columnDefinitions !== undefined && columnDefinitions !== null),
+    ).toEqual([true, ...Array.from({ length: 10 }, () => false)])
   })
 })
 

@@ -66,6 +66,7 @@ export class Front {
   readonly #options: FrontOptions
   readonly #sockets = new Set<Socket>()
   readonly #secureSockets = new Set<TLSSocket>()
+  readonly #users = new WeakMap<TLSSocket, UserInfo | 'refused' | 'none'>()
   #activeResponses = 0
   #server: Http2SecureServer | undefined
   #address: ListenAddress = { address: '', port: 0 }
@@ -202,7 +203,7 @@ export class Front {
     const repeated = repeatedHeaders(request)
     if (path === undefined || 'host' in repeated) return text(400, '400 Bad Request')
     if (!methods.has(method)) return failure(methodNotAllowed())
-    const user = certificateUser(request)
+    const user = this.#certificateUser(request)
     if (user === 'refused') {
       const { unauthorized } = await import('../auth/authenticate.ts')
       return failure(unauthorized())
@@ -219,6 +220,18 @@ export class Front {
       ...(body.length === 0 ? {} : { body }),
       ...(user === undefined ? {} : { user }),
     })
+  }
+
+  /** Decoding a certificate takes longer than many requests, and that of a connection does not change. */
+  #certificateUser(request: Http2ServerRequest): UserInfo | 'refused' | undefined {
+    const socket = request.stream?.session?.socket ?? request.socket
+    if (!(socket instanceof TLSSocket)) return undefined
+    let user = this.#users.get(socket)
+    if (user === undefined) {
+      user = certificateUser(socket) ?? 'none'
+      this.#users.set(socket, user)
+    }
+    return user === 'none' ? undefined : user
   }
 }
 
@@ -243,9 +256,7 @@ function repeatedHeaders({ rawHeaders }: Http2ServerRequest): Record<string, rea
   return Object.fromEntries([...all].filter(([, values]) => values.length > 1))
 }
 
-function certificateUser(request: Http2ServerRequest): UserInfo | 'refused' | undefined {
-  const socket = request.stream?.session?.socket ?? request.socket
-  if (!(socket instanceof TLSSocket)) return undefined
+function certificateUser(socket: TLSSocket): UserInfo | 'refused' | undefined {
   const certificate = socket.getPeerCertificate()
   if (certificate === null || Object.keys(certificate).length === 0) return undefined
   return socket.authorized ? userFromCertificate(certificate) : 'refused'
@@ -290,6 +301,9 @@ async function send(
   for await (const chunk of answer.body) {
     signal.throwIfAborted()
     if (!response.write(chunk)) await drained(response, signal)
+    // The first event is sent at once. Those that follow in the same iteration of the event loop are read together
+    // afterwards: one write for each of them would cost more than everything else.
+    await setImmediate()
   }
   response.end()
 }

@@ -106,7 +106,9 @@ async function* stream(
       let pending: Uint8Array[] = []
       let bytes = 0
       for (const item of items) {
-        const line = await write(item, info, view)
+        const written = write(item, info, view)
+        // Only conversions wait; waiting for each event would cost more than copying it.
+        const line = written instanceof Uint8Array ? written : await written
         pending.push(line)
         bytes += line.length
         if (bytes >= MAX_CHUNK_BYTES) {
