@@ -32,6 +32,8 @@ export interface ProcessParts extends Omit<CommandContext, 'logger' | 'untilSign
   readonly exit: (code: number) => void
   /** The source of SIGTERM and SIGINT. */
   readonly signals: SignalSource
+  /** Returns memory to the system while the process rests, until disposed. @default never */
+  readonly releaseMemory?: () => Promise<Disposable>
 }
 
 /** Higher exit codes contain the number of a signal. */
@@ -131,7 +133,7 @@ function logLevelOption({ LOG_LEVEL }: ProcessParts['env']): Option {
 }
 
 function contextOf(name: string, parts: ProcessParts, logging: Logging): CommandContext {
-  const { env, readStdin, stdout, stderr, signals: source, exit } = parts
+  const { env, readStdin, stdout, stderr, signals: source, exit, releaseMemory } = parts
   const logger = () => jsonLogger(logging, stderr)
   return {
     env,
@@ -141,6 +143,7 @@ function contextOf(name: string, parts: ProcessParts, logging: Logging): Command
     logger,
     async untilSignal(work) {
       const [{ runUntilSignal }, log] = await Promise.all([import('@reeve/runtime/manager'), logger()])
+      using _release = await releaseMemory?.()
       let failure: { readonly error: unknown } | undefined
       const reported = async (signal: AbortSignal) => {
         try {
@@ -185,6 +188,7 @@ function ownProcess(name: string): ProcessParts {
     stderr: sink(stderr),
     signals: process,
     exit: (code) => process.exit(code),
+    releaseMemory: async () => (await import('./release-memory.ts')).releaseMemoryAtRest(),
   }
 }
 
