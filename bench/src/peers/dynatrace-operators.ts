@@ -16,9 +16,12 @@ import type { OperatorCommand } from './operator-process.ts'
 
 const DYNATRACE = fileURLToPath(new URL('../../../operators/dynatrace', import.meta.url))
 const MIB = 1024 ** 2
-/** As in the chart: the limit of the container, and 60 % of it for old objects. */
-const MEMORY_LIMIT_BYTES = 320 * MIB
-const NODE_OPTIONS = '--max-old-space-size=192'
+/** As in the chart: the limit of each container, and 60 % of it for old objects. */
+const MEMORY_LIMIT_BYTES = { operator: 320 * MIB, 'webhook-server': 256 * MIB } as const
+const NODE_OPTIONS = {
+  operator: '--max-old-space-size=192',
+  'webhook-server': '--max-semi-space-size=8 --max-old-space-size=154',
+} as const
 /** The version that the other operator compares with the label of its definitions. */
 const VERSION = '1.8.1'
 const WEBHOOK = 'dynatrace-webhook'
@@ -44,11 +47,11 @@ export async function reeveDynatrace(folder: string): Promise<DynatraceOperator>
       env: {
         ...environment(stage),
         ...ALLOCATOR,
-        NODE_OPTIONS,
+        NODE_OPTIONS: NODE_OPTIONS[part],
         METRICS_BIND_ADDRESS: '127.0.0.1:0',
         HEALTH_PROBE_BIND_ADDRESS: '127.0.0.1:0',
       },
-      memoryLimitBytes: MEMORY_LIMIT_BYTES,
+      memoryLimitBytes: MEMORY_LIMIT_BYTES[part],
       reconciles: /^controller_runtime_reconcile_total\{/,
     }),
   }
@@ -68,7 +71,7 @@ export async function referenceDynatrace(program: string | undefined): Promise<D
       command: program,
       args: () => [part, ...args],
       env: { ...environment(stage), APP_VERSION: VERSION, DT_CRD_STORAGE_MIGRATION: 'false' },
-      memoryLimitBytes: MEMORY_LIMIT_BYTES,
+      memoryLimitBytes: MEMORY_LIMIT_BYTES[part],
       reconciles: /^controller_runtime_reconcile_total\{/,
     }),
   }

@@ -67,11 +67,15 @@ limits: {{- toYaml . | nindent 2 }}
   valueFrom: { fieldRef: { fieldPath: metadata.name } }
 {{- end }}
 
-{{- /* Variables of all processes. Takes the chart's root and the component's values. */}}
+{{- /*
+Variables of all processes. Takes the chart's root, the component's values and, where V8 would derive too small a size from
+the memory limit, the young generation's in MiB.
+*/}}
 {{- define "dynatrace.processEnv" -}}
+{{- $young := rest . | rest | first -}}
 {{- with include "dynatrace.nodeOptions" (dig "memory" "" ((index . 1).limits | default dict)) -}}
 - name: NODE_OPTIONS
-  value: {{ . | quote }}
+  value: {{ printf "%s%s" (ternary (printf "--max-semi-space-size=%v " $young) "" (not (empty $young))) . | quote }}
 {{- end }}
 {{ include "dynatrace.settingsEnv" (index . 0) }}
 {{- include "dynatrace.metricsEnv" (index . 0) }}

@@ -122,7 +122,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
       WEBHOOK_PORT: '9443',
       METRICS_BIND_ADDRESS: ':9383',
       HEALTH_PROBE_BIND_ADDRESS: ':10080',
-      NODE_OPTIONS: '--max-old-space-size=154',
+      NODE_OPTIONS: '--max-semi-space-size=8 --max-old-space-size=154',
     })
     expect(env['modules.json']).toBe(
       `${JSON.stringify(
@@ -178,6 +178,11 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     expect(await rules()).not.toContain('securitycontextconstraints')
     expect(await rules('platform=openshift')).toContain('securitycontextconstraints')
     expect(await rules('olm=true')).toContain('securitycontextconstraints')
+  })
+
+  it('leaves the sizes of its heap to V8 without a memory limit', async () => {
+    const { env } = webhookOf(await render('webhook.limits=null'))
+    expect(env).not.toHaveProperty('NODE_OPTIONS')
   })
 
   it('passes on debug logs and the pull secret', async () => {
