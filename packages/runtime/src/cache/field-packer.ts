@@ -11,16 +11,17 @@ import { hashString, mixHashes } from './structure-outline.ts'
  */
 const MIN_SHARED_BYTES = 100
 
-/** How many layouts, and lists of keys, are remembered; up to twice as many are kept. */
+/** How many layouts, and lists of keys, are remembered, and what they may take; up to twice as many are kept. */
 const MAX_LAYOUTS = 2_048
 const MAX_LAYOUT_BYTES = 4 * 1024 * 1024
+const MAX_KEYS_BYTES = 256 * 1024
 
 /** Packs fields. One for all objects of a cache, so that they share their layouts. */
 export class FieldPacker {
   readonly #seen: SeenParts
   readonly #values: SharedValues
   readonly #layouts = new RecentValues<Layout>(MAX_LAYOUTS, MAX_LAYOUT_BYTES)
-  readonly #keys = new RecentValues<readonly string[]>(MAX_LAYOUTS, MAX_LAYOUT_BYTES)
+  readonly #keys = new RecentValues<readonly string[]>(MAX_LAYOUTS, MAX_KEYS_BYTES)
   /** The layout that objects of one kind or owner had last. */
   readonly #expected = new RecentValues<Layout>(MAX_LAYOUTS, MAX_LAYOUT_BYTES)
   #names: string[] = []
@@ -28,6 +29,8 @@ export class FieldPacker {
   #texts: string[] = []
   #parts: unknown[] = []
   #hash = 0
+  /** Roughly what the layout takes in memory, with its parts. */
+  #bytes = 0
 
   constructor(seen: SeenParts, values: SharedValues) {
     this.#seen = seen
@@ -52,6 +55,7 @@ export class FieldPacker {
     this.#texts = []
     this.#parts = []
     this.#hash = 0
+    this.#bytes = 0
   }
 
   /** Adds a field, with whose value {@link SharedValues.begin} was called. */
@@ -64,7 +68,7 @@ export class FieldPacker {
   finish(family: number): PackedFields | undefined {
     if (this.#names.length === 0) return undefined
     const layout = this.#layout()
-    if (layout.texts !== undefined) this.#expected.set(family, layout, bytesOf(layout))
+    if (layout.texts !== undefined) this.#expected.set(family, layout, this.#bytes)
     return packFields(layout, this.#texts)
   }
 
@@ -75,10 +79,10 @@ export class FieldPacker {
     const parts = this.#parts
     const known = this.#layouts.get(hash)
     if (known?.code === code && isSame(known.names, names) && isSame(known.parts, parts)) return known
-    const isRepeated = this.#seen.isRepeated(hash)
+    const isRepeated = this.#layouts.fits(this.#bytes) && this.#seen.isRepeated(hash)
     // Copied: these arrays have room to grow.
     const layout = { names, code, parts: parts.slice(), texts: isRepeated ? this.#texts.slice() : undefined }
-    if (isRepeated) this.#layouts.set(hash, layout, bytesOf(layout))
+    if (isRepeated) this.#layouts.set(hash, layout, this.#bytes)
     return layout
   }
 
@@ -100,10 +104,10 @@ export class FieldPacker {
   }
 
   #container(container: object): void {
-    const hash = this.#values.nextHash
+    const { nextHash, nextBytes } = this.#values
     const known = this.#values.find(container, MIN_SHARED_BYTES)
     if (known === undefined) this.#enter(container)
-    else this.#part(CODES.part, known, hash)
+    else this.#part(CODES.part, known, nextHash, nextBytes)
   }
 
   #enter(container: object): void {
@@ -130,13 +134,14 @@ export class FieldPacker {
     }
     const known = this.#knownKeys(keys)
     if (known !== undefined) {
-      this.#part(CODES.object, known, known.length)
+      this.#part(CODES.object, known, known.length, 0)
       for (const key of keys) this.#value(fields[key])
       return
     }
     this.#code.push(CODES.keyedObject)
     for (const key of keys) {
       this.#texts.push(key)
+      this.#bytes += 24 + key.length
       this.#value(fields[key])
     }
     this.#code.push(CODES.keyedObjectEnd)
@@ -145,12 +150,14 @@ export class FieldPacker {
   #text(code: string, text: string): void {
     this.#code.push(code)
     this.#texts.push(text)
+    this.#bytes += 24 + text.length
   }
 
-  #part(code: string, part: unknown, hash: number): void {
+  #part(code: string, part: unknown, hash: number, bytes: number): void {
     this.#code.push(code)
     this.#parts.push(part)
     this.#hash = mixHashes(this.#hash, hash)
+    this.#bytes += 8 + bytes
   }
 
   /** The same list of keys, if it occurred before: keys that did not are part of the text. */
@@ -174,9 +181,4 @@ function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
   if (a.length !== b.length) return false
   for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false
   return true
-}
-
-/** Roughly what a layout takes in memory, without the parts. */
-function bytesOf({ code, parts, texts = [] }: Layout): number {
-  return 128 + code.length + 8 * parts.length + 40 * texts.length
 }

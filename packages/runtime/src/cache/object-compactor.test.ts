@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { COMPACTION_LIMITS, ObjectCompactor } from './object-compactor.ts'
 
 /** Forgets quickly, so that everything that can be evicted is. */
-const TINY = { maxParts: 3, maxBytes: 4_096, maxSeen: 8, maxStrings: 2, maxUnpacked: 1 }
+const TINY = { maxParts: 3, maxBytes: 4_096, maxSeen: 8, maxStrings: 2, maxUnpacked: 1, maxUnpackedBytes: 1_000 }
 
 interface Widget {
   readonly kind: string

@@ -12,10 +12,16 @@ const MIN_PACKED_BYTES = 256
 export interface CompactionLimits extends SharingLimits {
   /** Objects whose fields stay unpacked after they were read. @default 256 */
   readonly maxUnpacked: number
+  /** Roughly what those fields may take. @default 2 MiB */
+  readonly maxUnpackedBytes: number
 }
 
 /** Defaults of {@link CompactionLimits}. */
-export const COMPACTION_LIMITS: CompactionLimits = Object.freeze({ ...SHARING_LIMITS, maxUnpacked: 256 })
+export const COMPACTION_LIMITS: CompactionLimits = Object.freeze({
+  ...SHARING_LIMITS,
+  maxUnpacked: 256,
+  maxUnpackedBytes: 2 * 1024 * 1024,
+})
 
 type Fields = Record<string, unknown>
 
@@ -38,7 +44,7 @@ export class ObjectCompactor {
     this.#seen = new SeenParts(limits.maxSeen)
     this.#values = new SharedValues(this.#seen, limits)
     this.#packer = new FieldPacker(this.#seen, this.#values)
-    this.#recent = new RecentlyRead(limits.maxUnpacked)
+    this.#recent = new RecentlyRead(limits.maxUnpacked, limits.maxUnpackedBytes)
   }
 
   /** How many parts are kept for later objects. */

@@ -35,9 +35,14 @@ export class RecentValues<V> {
     return older.value
   }
 
-  /** Remembers a value, unless it is larger than a quarter of everything. */
+  /** Whether a value of this size is remembered: one is not if it would take the place of almost all others. */
+  fits(bytes: number): boolean {
+    return bytes * 16 <= this.#maxBytes
+  }
+
+  /** Remembers a value, if it {@link RecentValues.fits}. */
   set(hash: number, value: V, bytes: number): void {
-    if (bytes * 4 > this.#maxBytes) return
+    if (!this.fits(bytes)) return
     if (this.#recent.size >= this.#maxCount || this.#bytes + bytes > this.#maxBytes) {
       this.#older = this.#recent
       this.#recent = new Map()

@@ -86,7 +86,7 @@ export class SharedValues {
       this.#cursor = this.#outline.ends[index] ?? index + 1
       return known
     }
-    if (!this.#seen.isRepeated(hash)) return undefined
+    if (!this.#parts.fits(bytes) || !this.#seen.isRepeated(hash)) return undefined
     this.#parts.set(hash, container, bytes)
     return this.share(container)
   }

@@ -1,5 +1,6 @@
 /** Transforms of objects before they are cached: reduced, then frozen, then shared by all readers. */
 import { apiVersionOf, type KubeObject, type Resource, type Stored } from '@reeve/kube'
+import { withoutField } from './exact-object.ts'
 
 /**
  * Changes an object before it is cached. Must be pure, return the same identity (namespace, name, uid,
@@ -15,8 +16,7 @@ export type Transform = <T extends KubeObject>(object: T) => T
  */
 export const stripManagedFields: Transform = (object) => {
   if (object.metadata.managedFields === undefined) return object
-  const { managedFields: _, ...metadata } = object.metadata
-  return { ...object, metadata }
+  return { ...object, metadata: withoutField(object.metadata, 'managedFields') }
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Properties that are unpacked when they are read. */
 import { inspect } from 'node:util'
+import { exactObject, setField } from './exact-object.ts'
 import { type Layout, type PackedFields, unpackFields } from './layout.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -51,13 +52,14 @@ export function canBePacked(name: string): boolean {
  * *Guarantees*: two reads return the same value for as long as anybody has the first; values are frozen.
  */
 export function withPackedFields(object: Fields, packed: PackedFields, recent: RecentlyRead): Record<string, unknown> {
-  const copy: Record<string, unknown> = {}
-  for (const key in object) {
-    const descriptor = packed.layout.names.includes(key) ? DESCRIPTORS.get(key) : undefined
-    if (descriptor !== undefined) Object.defineProperty(copy, key, descriptor)
-    // Otherwise it would be the prototype of the copy.
-    else if (key === '__proto__') Object.defineProperty(copy, key, { value: object[key], enumerable: true })
-    else copy[key] = object[key]
+  const { names } = packed.layout
+  const keys = Object.keys(object)
+  // Getters take no room; the packed fields do.
+  const copy = exactObject(keys.length - names.length + 1)
+  for (const key of keys) {
+    const descriptor = names.includes(key) ? DESCRIPTORS.get(key) : undefined
+    if (descriptor === undefined) setField(copy, key, object[key])
+    else Object.defineProperty(copy, key, descriptor)
   }
   Object.defineProperty(copy, PACKED, { value: new UnpackedFields(packed, recent), enumerable: false })
   Object.defineProperty(copy, inspect.custom, INSPECT)
@@ -78,6 +80,11 @@ class UnpackedFields implements PackedFields {
     this.#recent = recent
   }
 
+  /** Roughly what the fields take when they are unpacked. */
+  get bytes(): number {
+    return this.text.length + 40 * this.layout.code.length
+  }
+
   read(): Fields {
     const known = this.#fields
     if (known !== undefined && !(known instanceof WeakRef)) return known
@@ -95,17 +102,29 @@ class UnpackedFields implements PackedFields {
 
 /** The objects whose fields stay unpacked because they were read most recently. */
 export class RecentlyRead {
-  readonly #fields: (UnpackedFields | undefined)[]
-  #next = 0
+  readonly #fields = new Set<UnpackedFields>()
+  readonly #maxCount: number
+  readonly #maxBytes: number
+  #bytes = 0
 
-  /** @param maxCount how many */
-  constructor(maxCount: number) {
-    this.#fields = new Array<UnpackedFields | undefined>(maxCount).fill(undefined)
+  /**
+   * @param maxCount how many
+   * @param maxBytes roughly how much they may take
+   */
+  constructor(maxCount: number, maxBytes: number) {
+    this.#maxCount = maxCount
+    this.#maxBytes = maxBytes
   }
 
+  /** Adds fields that are not among them. */
   add(fields: UnpackedFields): void {
-    this.#fields[this.#next]?.weaken()
-    this.#fields[this.#next] = fields
-    this.#next = (this.#next + 1) % this.#fields.length
+    this.#fields.add(fields)
+    this.#bytes += fields.bytes
+    for (const oldest of this.#fields) {
+      if (this.#fields.size <= this.#maxCount && this.#bytes <= this.#maxBytes) return
+      this.#fields.delete(oldest)
+      this.#bytes -= oldest.bytes
+      oldest.weaken()
+    }
   }
 }
