@@ -16,8 +16,12 @@ const KIND = 'ConversionReview'
 /** Longest part of a converter's message, or of anything else in a message, that is passed on. */
 const MAX_MESSAGE_LENGTH = 1_000
 
-/** After this many objects the event loop runs other requests: the API server converts a whole list in one review. */
-const OBJECTS_PER_TURN = 20
+/**
+ * After this time the event loop runs other requests: the API server converts a whole list in one review. Usual lists end
+ * before. Taking turns more often lets all reviews in progress end late and together, and keeps their objects in memory
+ * for so long that the garbage collector has to copy them.
+ */
+const TURN_MS = 1
 
 /** One kind and how its objects become another version. `defineConversion` of `@reeve/crd` makes typed converters. */
 export interface KindConversion {
@@ -49,8 +53,12 @@ export function conversionWebhook(path: string, conversions: readonly KindConver
       }
       const convertOne = converterTo(byKind, desiredAPIVersion)
       const converted: KubeObject[] = []
+      let turnStartMs = performance.now()
       for (const [index, object] of objects.entries()) {
-        if (index % OBJECTS_PER_TURN === OBJECTS_PER_TURN - 1) await setImmediate()
+        if (performance.now() - turnStartMs > TURN_MS) {
+          await setImmediate()
+          turnStartMs = performance.now()
+        }
         signal.throwIfAborted()
         const problem = objectProblem(`request.objects[${index}]`, object)
         if (problem !== undefined) return failed(uid, shortened(problem, MAX_MESSAGE_LENGTH))
