@@ -48,7 +48,8 @@ export async function reeveOperator(folder: string): Promise<OperatorOn> {
       ...[join(folder, 'webapp-operator.js'), 'run', '--kubeconfig', kubeconfigPath],
       ...['--watch-namespace', 'operator', '--concurrency', String(concurrency), '--health-port', String(port)],
     ],
-    env: ALLOCATOR,
+    // The root of the image is read-only: there is no folder for the cache.
+    env: { ...ALLOCATOR, NODE_DISABLE_COMPILE_CACHE: '1' },
     memoryLimitBytes: MEMORY_LIMIT_BYTES,
     reconciles: RECONCILES,
   })
