@@ -1,7 +1,7 @@
 /** Hashes of everything inside a JSON value, computed in one walk. */
 
 /** Deeper values are not walked: recursion must not depend on what a server sends. */
-export const MAX_DEPTH = 100
+const MAX_DEPTH = 100
 
 /** Longer strings are hashed by their ends and by samples of their middle. */
 const WHOLE_LENGTH = 64
