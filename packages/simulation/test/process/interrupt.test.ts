@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -62,12 +62,18 @@ async function isRunning(): Promise<boolean> {
   const pids = await Promise.all(['started', 'child'].map((name) => readFile(join(folder, name), 'utf8')))
   return pids.some((pid) => {
     try {
-      return process.kill(Number(pid), 0)
+      return process.kill(Number(pid), 0) && !isZombie(Number(pid))
     } catch {
       // There is no such process.
       return false
     }
   })
+}
+
+/** A process that has ended, until the system's first process has noticed, which may take a while. */
+function isZombie(pid: number): boolean {
+  const path = `/proc/${pid}/stat`
+  return existsSync(path) && /\) Z /.test(readFileSync(path, 'utf8'))
 }
 
 describe('an exploration that is interrupted', () => {
