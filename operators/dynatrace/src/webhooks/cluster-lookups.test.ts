@@ -130,12 +130,14 @@ describe('with an API server that is silent', () => {
     },
   }
 
-  it('a review is completed well within the timeout, and reports what could not be checked', async () => {
+  const reviewing = () => {
     const { clock, warnings, lookups } = setUp({}, 'silence')
-    const router = new WebhookRouter(
-      validationRoutes((_, signal) => lookups(signal)),
-      { clock },
-    )
+    const routes = validationRoutes((_, signal) => lookups(signal))
+    return { clock, warnings, router: new WebhookRouter(routes, { clock }) }
+  }
+
+  it('a review is completed well within the timeout, and reports what could not be checked', async () => {
+    const { clock, warnings, router } = reviewing()
     const startMs = clock.now()
     const answer = await clock.runToCompletion(
       router.handle(validationPath('v1beta6', 'DynaKube'), structuredClone(body)),
@@ -152,11 +154,7 @@ describe('with an API server that is silent', () => {
   })
 
   it('a review that shares look-ups with others is completed within the timeout, too', async () => {
-    const { clock, lookups } = setUp({}, 'silence')
-    const router = new WebhookRouter(
-      validationRoutes((_, signal) => lookups(signal)),
-      { clock },
-    )
+    const { clock, router } = reviewing()
     const startMs = clock.now()
     const path = validationPath('v1beta6', 'DynaKube')
     const answers = [1, 2, 3].map(() => router.handle(path, structuredClone(body)))
@@ -167,11 +165,7 @@ describe('with an API server that is silent', () => {
   })
 
   it('a caller with a shorter deadline gets a result before it', async () => {
-    const { clock, lookups } = setUp({}, 'silence')
-    const router = new WebhookRouter(
-      validationRoutes((_, signal) => lookups(signal)),
-      { clock },
-    )
+    const { clock, router } = reviewing()
     const startMs = clock.now()
     const path = validationPath('v1beta6', 'DynaKube')
     const answer = await clock.runToCompletion(router.handle(path, structuredClone(body), { timeoutMs: 1_000 }))
