@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { memoryCgroup } from '../memory-cgroup.ts'
 
-/** How exact times are. Rendering metrics takes an operator a millisecond or two: more often, that would be measured, too. */
+/** How exact times are. Rendering metrics takes an operator about a millisecond: more often, that would be measured, too. */
 const POLL_MS = 40
 /** Ticks of the kernel in which CPU time is counted. */
 const TICKS_PER_SECOND = 100
