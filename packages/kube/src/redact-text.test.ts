@@ -33,3 +33,29 @@ it.each(['-eyJ', 'eyJ-', 'eyJa.', ' ', '//', 'authorization: ', 'Bearer ', '----
 it.each([' ', '"', '=', ':', '/', '(', '\n'])('finds a JSON web token after %j', (before) => {
   expect(redactText(`${before}eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0abc.c2lnbmF0dXJl`)).toBe(`${before}[redacted]`)
 })
+
+it('searches for every secret in every text that may have one', () => {
+  const parts = [
+    'Authorization: abcdef',
+    'authorization',
+    'bearer',
+    'Bearer abcdef',
+    'eyJ',
+    'eyJhbGciOiJS.eyJzdWIiOiJ.x',
+  ]
+  const keys = [
+    '-----BEGIN RSA PRIVATE KEY-----',
+    '-----END PRIVATE KEY-----',
+    'https://user:hunter2@host',
+    '//',
+    ' ',
+    'x',
+  ]
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...parts, ...keys), { maxLength: 6 }), (chosen) => {
+      const text = chosen.join('')
+      // A text that contains slashes is always searched for all of them.
+      expect(redactText(`//\n${text}`)).toBe(`//\n${redactText(text)}`)
+    }),
+  )
+})

@@ -20,6 +20,9 @@ const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   [/(\/\/[^\s/:@]*:)[^\s/@]+@/g, `$1${REDACTED}@`],
 ]
 
+/** Matches every text that {@link SECRET_TEXT} changes, and hardly any other: one search instead of five for most texts. */
+const MAYBE_SECRET = /authorization|Bearer|PRIVATE KEY|eyJ|\/\//i
+
 /**
  * Whether the value of a key is a secret, by the name of the key.
  *
@@ -42,7 +45,9 @@ export function isSecretKey(key: string): boolean {
  */
 export function redactText(text: string, patterns: readonly RegExp[] = []): string {
   let safe = text
-  for (const [pattern, replacement] of SECRET_TEXT) safe = safe.replace(pattern, replacement)
+  if (MAYBE_SECRET.test(text)) {
+    for (const [pattern, replacement] of SECRET_TEXT) safe = safe.replace(pattern, replacement)
+  }
   for (const pattern of patterns) safe = safe.replaceAll(pattern, REDACTED)
   return safe
 }

@@ -61,28 +61,36 @@ export async function createLogger(options: LoggerOptions = {}): Promise<LevelLo
     stream,
   )
   const threshold = { level: checkLevel(options.level ?? 'info') }
-  return new ThresholdLogger(() => root, threshold, secretPatterns).child(fields)
+  return new ThresholdLogger({ root, threshold, secretPatterns }, () => ({})).child(fields)
 }
 
-class ThresholdLogger implements LevelLogger {
-  /** A child is made by its first line: most reconciles have one and write none. */
-  readonly #makePino: () => PinoLogger
-  #pino: PinoLogger | undefined
-  readonly #threshold: { level: LogLevel }
-  readonly #secretPatterns: readonly RegExp[]
+type Fields = Readonly<Record<string, unknown>>
 
-  constructor(makePino: () => PinoLogger, threshold: { level: LogLevel }, secretPatterns: readonly RegExp[]) {
-    this.#makePino = makePino
-    this.#threshold = threshold
-    this.#secretPatterns = secretPatterns
+/** What a logger and all its children share. */
+interface SharedLogging {
+  readonly root: PinoLogger
+  readonly threshold: { level: LogLevel }
+  readonly secretPatterns: readonly RegExp[]
+}
+
+/** A child of pino costs more than a line: most reconciles have a logger of their own and write one line or none. */
+class ThresholdLogger implements LevelLogger {
+  readonly #shared: SharedLogging
+  /** Redacted by the first line. */
+  readonly #makeBound: () => Fields
+  #bound: Fields | undefined
+
+  constructor(shared: SharedLogging, makeBound: () => Fields) {
+    this.#shared = shared
+    this.#makeBound = makeBound
   }
 
   get level(): LogLevel {
-    return this.#threshold.level
+    return this.#shared.threshold.level
   }
 
   set level(level: LogLevel) {
-    this.#threshold.level = checkLevel(level)
+    this.#shared.threshold.level = checkLevel(level)
   }
 
   debug(fields: object, message: string): void {
@@ -101,23 +109,23 @@ class ThresholdLogger implements LevelLogger {
     this.#write('error', fields, message)
   }
 
-  child(fields: Readonly<Record<string, unknown>>): LevelLogger {
-    const makePino = () => this.#made().child(this.#safe(fields))
-    return new ThresholdLogger(makePino, this.#threshold, this.#secretPatterns)
+  child(fields: Fields): LevelLogger {
+    return new ThresholdLogger(this.#shared, () => ({ ...this.#boundFields(), ...this.#safe(fields) }))
   }
 
   #write(level: 'debug' | 'info' | 'warn' | 'error', fields: object, message: string): void {
-    if (SEVERITY[level] < SEVERITY[this.#threshold.level]) return
-    this.#made()[level](this.#safe(fields), redactText(message, this.#secretPatterns))
+    const { root, threshold, secretPatterns } = this.#shared
+    if (SEVERITY[level] < SEVERITY[threshold.level]) return
+    root[level]({ ...this.#boundFields(), ...this.#safe(fields) }, redactText(message, secretPatterns))
   }
 
-  #made(): PinoLogger {
-    this.#pino ??= this.#makePino()
-    return this.#pino
+  #boundFields(): Fields {
+    this.#bound ??= this.#makeBound()
+    return this.#bound
   }
 
-  #safe(fields: object): Record<string, unknown> {
-    return redact(fields, this.#secretPatterns) as Record<string, unknown> // the redaction of an object is an object
+  #safe(fields: object): Fields {
+    return redact(fields, this.#shared.secretPatterns) as Fields // the redaction of an object is an object
   }
 }
 
