@@ -22,14 +22,14 @@ import { DeadlineExceededError } from './errors.ts'
 import { HttpPodStreams } from './http-pod-streams.ts'
 import { readAllPages } from './list-pages.ts'
 import { objectKey } from './object-key.ts'
-import { METADATA_LIST, METADATA_OBJECT, requireObject, type Shape, shapeList, shapeOf } from './object-shape.ts'
+import { METADATA_LIST, METADATA_OBJECT, requireObject, shapeList, shapeOf } from './object-shape.ts'
 import type { KubeList, KubeObject, ObjectKey, Status, Stored, UnknownObject } from './objects.ts'
 import type { ExecOptions, ExecResult, LogOptions, PodStreams } from './pod-streams.ts'
 import { asConnectionError, type Call, type RequestExecutor } from './request-executor.ts'
 import { collectionPath, objectPath, type Query, requireNamespace, withQuery } from './request-path.ts'
 import { describeObject as describe, type RequestTarget } from './request-target.ts'
 import type { Resource } from './resource.ts'
-import { readWatchEvents } from './watch-stream.ts'
+import { WatchEvents } from './watch-stream.ts'
 
 const PATCH_TYPES = {
   json: 'application/json-patch+json',
@@ -103,36 +103,36 @@ export class HttpClient implements KubeClient, PodStreams {
     return withDeadline(bounds, (bounded) => readAllPages({ ...options, signal: bounded }, readPage))
   }
 
-  async *watch<T extends KubeObject>(
+  watch<T extends KubeObject>(
     resource: Resource<T>,
     options: WatchOptions = {},
-  ): AsyncGenerator<WatchEvent<T>, void, undefined> {
-    const { signal, metadataOnly } = options
+  ): AsyncIterableIterator<WatchEvent<T>, void, undefined> {
+    const { signal, metadataOnly, known } = options
     const target = describe('watch', resource, options)
-    const path = withQuery(collectionPath(resource, options.namespace), watchQuery(options))
     const controller = new AbortController()
     const onAbort = () => controller.abort(signal?.reason)
-    signal?.throwIfAborted()
-    signal?.addEventListener('abort', onAbort, { once: true })
-    try {
-      const call: Call = {
-        target,
-        method: 'GET',
-        path,
-        isIdempotent: true,
-        ...(metadataOnly && { accept: METADATA_OBJECT }),
-      }
+    const open = async () => {
+      const path = withQuery(collectionPath(resource, options.namespace), watchQuery(options))
+      const accept = metadataOnly && { accept: METADATA_OBJECT }
+      const call: Call = { target, method: 'GET', path, isIdempotent: true, ...accept }
+      signal?.addEventListener('abort', onAbort, { once: true })
       const response = await this.#executor.open(call, controller.signal)
-      const shape: Shape<T> = shapeOf<T>(resource, metadataOnly)
-      yield* readWatchEvents<T>(response.body, { target, shape, maxLineBytes: this.#options.maxWatchLineBytes })
-    } catch (error) {
-      signal?.throwIfAborted()
-      throw asConnectionError(target, error, 'response')
-    } finally {
+      return response.body
+    }
+    const close = () => {
       signal?.removeEventListener('abort', onAbort)
       // Ends the request if the consumer left the loop early; after a normal end there is nothing to abort.
       controller.abort(watchEnded)
     }
+    return new WatchEvents<T>(
+      { open, close, asError: (error) => asConnectionError(target, error, 'response'), signal },
+      {
+        target,
+        shape: shapeOf<T>(resource, metadataOnly),
+        maxLineBytes: this.#options.maxWatchLineBytes,
+        ...(known && { known }),
+      },
+    )
   }
 
   logs(pod: ObjectKey, options?: LogOptions): AsyncIterable<Uint8Array> {

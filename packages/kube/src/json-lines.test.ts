@@ -7,7 +7,7 @@ function split(chunks: readonly Uint8Array[], maxLineBytes = 1024): string[] {
   const splitter = new LineSplitter(maxLineBytes)
   const lines = chunks.flatMap((chunk) => [...splitter.push(chunk)])
   const rest = splitter.rest()
-  return rest === '' ? lines : [...lines, rest]
+  return (rest.length === 0 ? lines : [...lines, rest]).map(String)
 }
 
 describe('LineSplitter', () => {

@@ -1,6 +1,8 @@
 /** Splits a stream of bytes into lines, whatever the sizes of the chunks. */
 
 const NEWLINE = 0x0a
+const CARRIAGE_RETURN = 0x0d
+const NOTHING = Buffer.alloc(0)
 
 /** Thrown when a line is longer than the reader accepts. */
 export class LineTooLongError extends Error {
@@ -8,12 +10,12 @@ export class LineTooLongError extends Error {
 }
 
 /**
- * Collects chunks until a line is complete and decodes each line as a whole, so that a character whose bytes
- * arrive in different chunks stays intact.
+ * Collects chunks until a line is complete and returns each line as a whole, so that a character whose bytes
+ * arrive in different chunks stays intact. A line may be a view of the chunk that it arrived in.
  *
  * @example
  * const splitter = new LineSplitter(1024)
- * for (const line of splitter.push(chunk)) console.log(line)
+ * for (const line of splitter.push(chunk)) console.log(line.toString('utf8'))
  */
 export class LineSplitter {
   readonly #maxLineBytes: number
@@ -25,32 +27,29 @@ export class LineSplitter {
     this.#maxLineBytes = maxLineBytes
   }
 
-  /** The lines that `chunk` completes, without their newline. Blank lines are skipped. */
-  *push(chunk: Uint8Array): Generator<string, void, undefined> {
+  /** The lines that `chunk` completes, without their newline. Empty lines are skipped. */
+  *push(chunk: Uint8Array): Generator<Buffer, void, undefined> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     let start = 0
     for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
       const line = this.#complete(bytes.subarray(start, end))
       start = end + 1
-      if (line !== '') yield line
+      if (line.length > 0) yield line
     }
     if (start < bytes.length) this.#keep(bytes.subarray(start))
   }
 
-  /** The text after the last newline; empty when the stream ended with one. */
-  rest(): string {
-    return this.#complete(Buffer.alloc(0))
+  /** What follows the last newline; empty when the stream ended with one. */
+  rest(): Buffer {
+    return this.#complete(NOTHING)
   }
 
-  #complete(tail: Buffer): string {
+  #complete(tail: Buffer): Buffer {
     this.#check(tail.length)
-    if (this.#pending.length === 0) return tail.toString('utf8').trim()
-    const line = Buffer.concat([...this.#pending, tail])
-      .toString('utf8')
-      .trim()
+    const line = this.#pending.length === 0 ? tail : Buffer.concat([...this.#pending, tail])
     this.#pending = []
     this.#pendingBytes = 0
-    return line
+    return line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line
   }
 
   #keep(part: Buffer): void {

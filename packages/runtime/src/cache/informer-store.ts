@@ -52,6 +52,8 @@ export class InformerStore<T extends KubeObject> {
   readonly view = new ObjectStore<T>()
   readonly #shadows = new Map<string, Shadow<T>>()
   readonly #ownByVersion = new Heap<OwnVersion<T>>((a, b) => isNewer(b.version, a.version))
+  /** What readers see of own writes that the watch has not passed yet, by version. */
+  readonly #ownValues = new Map<string, Stored<T>>()
   /** Uids of deleted objects, with the sequence at which the deletion became known. */
   readonly #dead = new Map<string, number>()
   #seen: string | undefined
@@ -191,6 +193,16 @@ export class InformerStore<T extends KubeObject> {
     return own?.uid === metadata.uid && own.version === metadata.resourceVersion ? own.value : undefined
   }
 
+  /** The same by version alone, for an event that is not parsed yet. */
+  ownWriteAt(version: string): Stored<T> | undefined {
+    return this.#ownValues.get(version)
+  }
+
+  /** How many objects readers see besides this one. */
+  sizeWithout({ metadata }: Stored<T>): number {
+    return this.view.size - (this.view.get(formatKey(metadata)) === undefined ? 0 : 1)
+  }
+
   /** Call this when a deletion is sent. */
   beginDeletion(key: string): DeletionStart {
     return { sequence: this.#sequence, watchedUid: this.watched(key)?.metadata.uid }
@@ -250,8 +262,9 @@ export class InformerStore<T extends KubeObject> {
 
   #setOwn(own: OwnVersion<T>): void {
     const shadow = this.#shadows.get(own.key) ?? { watched: this.view.get(own.key), own: undefined }
-    if (shadow.own !== undefined) this.#ownByVersion.remove(shadow.own)
+    this.#forgetOwn(shadow)
     shadow.own = this.#ownByVersion.push(own)
+    if (own.value !== undefined) this.#ownValues.set(own.version, own.value)
     this.#shadows.set(own.key, shadow)
     this.#refresh(own.key)
   }
@@ -259,9 +272,15 @@ export class InformerStore<T extends KubeObject> {
   #dropOwn(key: string): void {
     const shadow = this.#shadows.get(key)
     if (shadow?.own === undefined) return
-    this.#ownByVersion.remove(shadow.own)
-    shadow.own = undefined
+    this.#forgetOwn(shadow)
     this.#refresh(key)
+  }
+
+  #forgetOwn(shadow: Shadow<T>): void {
+    if (shadow.own === undefined) return
+    this.#ownByVersion.remove(shadow.own)
+    this.#ownValues.delete(shadow.own.value.version)
+    shadow.own = undefined
   }
 
   #shadowIfDead(key: string): void {

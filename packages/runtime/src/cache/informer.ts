@@ -242,7 +242,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
     const isSelected = this.selects(written)
     const isOurs = this.selection.namespace === undefined || this.selection.namespace === written.metadata.namespace
     if (!isOurs) return
-    this.#store.recordWrite(written, isSelected ? this.#prepare(written, this.size) : undefined)
+    this.#store.recordWrite(written, isSelected ? this.#prepare(written, this.#store.sizeWithout(written)) : undefined)
   }
 
   /** Call this when a deletion is sent, for {@link Informer.recordDeletion}. */
@@ -268,7 +268,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
     this.#store.recordDeletion(formatKey(key), start, uid, version)
   }
 
-  /** @param others how many objects are cached already */
+  /** @param others how many other objects are cached already */
   #prepare(object: Stored<T>, others: number): Stored<T> {
     const cut = this.#transform(this.metadataOnly ? metadataOf(this.resource, object) : object)
     return others < COMPACT_FROM ? this.#freezer.freeze(cut) : this.#compactor.compact(cut)

@@ -310,10 +310,11 @@ export class Reflector<T extends KubeObject> {
     silenceMs: () => number,
     onEvent: (event: WatchEvent<T>) => void,
   ): Promise<void> {
-    const { metrics } = this.#options
+    const { metrics, store } = this.#options
     this.#watches++
     metrics.watchOpened(this.#resource)
-    await this.#source.watch(signal, start, silenceMs, (event) => {
+    const known = (version: string) => store.ownWriteAt(version)
+    await this.#source.watch(signal, start, silenceMs, known, (event) => {
       metrics.event(this.#resource, event.type)
       onEvent(event)
       this.#heard()
@@ -326,7 +327,7 @@ export class Reflector<T extends KubeObject> {
     this.#failures = 0
     if (event.type === 'BOOKMARK') store.bookmark(event.object.metadata.resourceVersion)
     else {
-      const object = store.ownWrite(event.object) ?? prepare(event.object, store.view.size)
+      const object = store.ownWrite(event.object) ?? prepare(event.object, store.sizeWithout(event.object))
       onChanges(store.applyEvent(event.type, object), false)
     }
   }

@@ -1,13 +1,5 @@
 /** One connection of a watch: ends on abort, when the server ends it, or when it is silent for too long. */
-import {
-  type Clock,
-  type KubeClient,
-  type KubeObject,
-  type Resource,
-  untilAborted,
-  type WatchEvent,
-  type WatchOptions,
-} from '@reeve/kube'
+import type { Clock, KubeClient, KubeObject, Resource, WatchEvent, WatchOptions } from '@reeve/kube'
 import { WatchSilentError } from './cache-error.ts'
 
 /** Shared: an `AbortError` of its own for every session would cost more than the rest of its end. */
@@ -53,10 +45,20 @@ export async function watchUntilSilent<T extends KubeObject>(
     else timer = clock.schedule(leftMs, checkSilence)
   }
 
+  // One listener for all events instead of one for each.
+  let giveUp: (reason: unknown) => void = () => undefined
+  session.signal.addEventListener('abort', () => giveUp(session.signal.reason), { once: true })
+  const untilEnded = <R>(next: Promise<R>): Promise<R> =>
+    new Promise((resolve, reject) => {
+      giveUp = reject
+      if (session.signal.aborted) reject(session.signal.reason)
+      next.then(resolve, reject)
+    })
+
   const events = client.watch(of, { ...watch, signal: session.signal })[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const next = await untilAborted(events.next(), session.signal)
+      const next = await untilEnded(events.next())
       if (next.done === true) return
       heardAtMs = clock.now()
       onEvent(next.value)
