@@ -25,12 +25,17 @@ export class Deadline implements Disposable {
   readonly #controller = new AbortController()
   readonly #timer: Timer | undefined
   readonly #caller: AbortSignal | undefined
-  readonly #onAbort = () => this.#controller.abort(this.#caller?.reason)
+  readonly #onAbort = () => this.#end(this.#caller?.reason)
+  readonly #onEnd: ((reason: unknown) => void) | undefined
   #hasPassed = false
 
-  /** @param timeoutMs with `Infinity` only the caller's signal ends the wait */
-  constructor(timeoutMs: number, { clock, signal, onTimeout }: DeadlineOptions) {
+  /**
+   * @param timeoutMs with `Infinity` only the caller's signal ends the wait
+   * @param onEnd called after the signal aborted, with its reason
+   */
+  constructor(timeoutMs: number, { clock, signal, onTimeout }: DeadlineOptions, onEnd?: (reason: unknown) => void) {
     this.#caller = signal
+    this.#onEnd = onEnd
     if (signal?.aborted) {
       this.#onAbort()
       return
@@ -40,8 +45,13 @@ export class Deadline implements Disposable {
     this.#timer = clock.schedule(Math.max(0, timeoutMs), () => {
       if (this.#controller.signal.aborted) return
       this.#hasPassed = true
-      this.#controller.abort(onTimeout())
+      this.#end(onTimeout())
     })
+  }
+
+  #end(reason: unknown): void {
+    this.#controller.abort(reason)
+    this.#onEnd?.(reason)
   }
 
   /** Aborts at the deadline, or when the caller's signal does. */
@@ -105,6 +115,9 @@ export async function withDeadline<R>(
   work: (signal: AbortSignal) => Promise<R>,
 ): Promise<R> {
   options.signal?.throwIfAborted()
-  using deadline = new Deadline(options.timeoutMs, options)
-  return await untilAborted(work(deadline.signal), deadline.signal)
+  const ended = Promise.withResolvers<R>()
+  // Called by the deadline itself: a listener on its own signal would cost as much as the rest of it.
+  using deadline = new Deadline(options.timeoutMs, options, ended.reject)
+  work(deadline.signal).then(ended.resolve, ended.reject)
+  return await ended.promise
 }

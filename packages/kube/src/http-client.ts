@@ -229,14 +229,14 @@ export class HttpClient implements KubeClient, PodStreams {
     await this.#options.close()
   }
 
-  async #call<R>(
+  #call<R>(
     target: RequestTarget,
     method: Call['method'],
     path: string,
     options: RequestOptions,
     more: Partial<Pick<Call, 'accept' | 'body' | 'contentType' | 'headers' | 'isIdempotent'>> = {},
   ): Promise<R> {
-    const content = await this.#executor.content({
+    const content = this.#executor.content({
       target,
       method,
       path,
@@ -247,7 +247,7 @@ export class HttpClient implements KubeClient, PodStreams {
       ...(options.impersonate && { impersonate: options.impersonate }),
     })
     // The caller declares the type of the resource; the server validated the object when it was stored.
-    return content as R
+    return content as Promise<R>
   }
 
   #writeQuery(options: WriteOptions): Query {

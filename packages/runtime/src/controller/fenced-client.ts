@@ -4,13 +4,20 @@ import { type ClientCall, interceptClient } from '../lifecycle/intercept-client.
 import type { ObserveWrite } from './observed-write.ts'
 import type { WriteChange, WriteRecord } from './reconcile-record.ts'
 
+/** Whether the work of a reconcile is abandoned. */
+export interface Abandonment {
+  /** Throws the reason when it is. */
+  throwIfAbandoned(): void
+  /** Aborts every request in progress. */
+  readonly abandonedSignal: AbortSignal
+}
+
 /** What {@link fencedClient} needs from the reconcile. */
 export interface FenceOptions {
   readonly clock: Clock
   /** The signal that the reconcile was given; aborts no later than `abandoned`. */
   readonly signal: AbortSignal
-  /** Aborts every request in progress and rejects new ones. */
-  readonly abandoned: AbortSignal
+  readonly abandoned: Abandonment
   /** Called with each write, failed ones included, but not with dry runs. */
   readonly onWrite: (write: WriteRecord) => void
   /** Compares the states before and after a write. @default changes are not recorded */
@@ -21,9 +28,10 @@ export interface FenceOptions {
 export function fencedClient(client: KubeClient, options: FenceOptions): KubeClient {
   const { clock, signal, abandoned, onWrite, observe } = options
   const fence = <O extends { readonly signal?: AbortSignal }>(given: O): O => {
-    abandoned.throwIfAborted()
+    abandoned.throwIfAbandoned()
     if (given.signal === signal) return given
-    return { ...given, signal: given.signal === undefined ? abandoned : AbortSignal.any([given.signal, abandoned]) }
+    const { abandonedSignal } = abandoned
+    return { ...given, signal: given.signal ? AbortSignal.any([given.signal, abandonedSignal]) : abandonedSignal }
   }
   return interceptClient(client, {
     watching: fence,

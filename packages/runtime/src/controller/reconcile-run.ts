@@ -1,5 +1,5 @@
 /** One run of a reconcile: its time limit, its signal, its fenced client, and what it leaves for the record. */
-import { type Clock, type KubeClient, type ObjectKey, type Timer, untilAborted } from '@reeve/kube'
+import type { Clock, KubeClient, ObjectKey, Timer } from '@reeve/kube'
 import { ControllerStoppingError, ReconcileAbandonedError, ReconcileTimeoutError } from './controller-error.ts'
 import { fencedClient } from './fenced-client.ts'
 import type { ObserveWrite } from './observed-write.ts'
@@ -34,7 +34,10 @@ export class ReconcileRun {
   readonly client: KubeClient
   readonly #options: ReconcileRunOptions
   readonly #cut = new AbortController()
-  readonly #abandoned = new AbortController()
+  /** Made when it is needed: most reconciles end by themselves, and use no signal but their own. */
+  #abandonedSignal: AbortController | undefined
+  #abandonedFor: ReconcileAbandonedError | undefined
+  #giveUp: ((reason: Error) => void) | undefined
   readonly #stages = new Map<string, Omit<StageRecord, 'name'>>()
   readonly #writes: WriteRecord[] = []
   #omittedWrites = 0
@@ -45,7 +48,7 @@ export class ReconcileRun {
     this.client = fencedClient(options.client, {
       clock: options.clock,
       signal: this.#cut.signal,
-      abandoned: this.#abandoned.signal,
+      abandoned: this,
       observe: options.observe,
       onWrite: (write) => {
         if (this.#writes.length < MAX_WRITE_RECORDS) this.#writes.push(write)
@@ -60,7 +63,18 @@ export class ReconcileRun {
   }
 
   get isAbandoned(): boolean {
-    return this.#abandoned.signal.aborted
+    return this.#abandonedFor !== undefined
+  }
+
+  throwIfAbandoned(): void {
+    if (this.#abandonedFor !== undefined) throw this.#abandonedFor
+  }
+
+  /** Aborts when the work is abandoned. */
+  get abandonedSignal(): AbortSignal {
+    this.#abandonedSignal ??= new AbortController()
+    if (this.#abandonedFor !== undefined) this.#abandonedSignal.abort(this.#abandonedFor)
+    return this.#abandonedSignal.signal
   }
 
   get stages(): readonly StageRecord[] {
@@ -86,8 +100,11 @@ export class ReconcileRun {
     for (const signal of stopping) signal.addEventListener('abort', onStop, { once: true })
     if (stopping.some(({ aborted }) => aborted)) onStop()
     try {
-      // Through an async function, so that an exception before the first await is a rejection like any other.
-      return await untilAborted((async () => work())(), this.#abandoned.signal)
+      return await new Promise<R>((resolve, reject) => {
+        this.#giveUp = reject
+        // Through an async function, so that an exception before the first await is a rejection like any other.
+        void (async () => work())().then(resolve, reject)
+      })
     } finally {
       timer.cancel()
       this.#graceTimer?.cancel()
@@ -123,7 +140,10 @@ export class ReconcileRun {
     const { clock, controller, key, graceMs } = this.#options
     this.#cut.abort(reason)
     this.#graceTimer = clock.schedule(graceMs, () => {
-      this.#abandoned.abort(new ReconcileAbandonedError(controller, key, graceMs, { cause: reason }))
+      const abandoned = new ReconcileAbandonedError(controller, key, graceMs, { cause: reason })
+      this.#abandonedFor = abandoned
+      this.#abandonedSignal?.abort(abandoned)
+      this.#giveUp?.(abandoned)
     })
   }
 }

@@ -21,10 +21,9 @@ export function fenceWrites(client: KubeClient, leadership: Leadership): KubeCli
   return interceptClient(client, {
     async around(call, options, send) {
       if (!call.isWrite || call.isDryRun) return send(options)
-      const permit = leadership.permit(describe(call, options))
+      const permit = leadership.permit(describe(call, options), options.signal)
       try {
-        const signal = options.signal === undefined ? permit.signal : AbortSignal.any([options.signal, permit.signal])
-        return await send({ ...options, signal })
+        return await send({ ...options, signal: permit.signal })
       } finally {
         permit.done()
       }

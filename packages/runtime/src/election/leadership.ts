@@ -6,7 +6,7 @@ import { type Instant, type TimeSource, timeSource } from './time-source.ts'
 
 /** Permission to write while leading. Every permit must be released. */
 export interface WritePermit {
-  /** Aborts the write when leadership ends while it is in progress. */
+  /** Aborts the write when leadership ends while it is in progress, or when its caller gives up. */
   readonly signal: AbortSignal
   /** The write has settled. Calling it twice does nothing. */
   done(): void
@@ -28,8 +28,9 @@ export interface Leadership {
    * *Errors*: {@link NotLeaderError} when not leading now.
    *
    * @param what names the write in the error, as in `create Deployment shop/web`
+   * @param caller aborts the signal of the permit, too
    */
-  permit(what: string): WritePermit
+  permit(what: string, caller?: AbortSignal): WritePermit
 }
 
 /**
@@ -101,17 +102,22 @@ export class LeadershipTerm implements Leadership {
     if (!this.#ended.signal.aborted) this.#ended.abort(reason)
   }
 
-  permit(what: string): WritePermit {
+  permit(what: string, caller?: AbortSignal): WritePermit {
     if (!this.isLeader) throw new NotLeaderError(what, { cause: this.#ended.signal.reason ?? this.#closed })
     const cut = new AbortController()
     const ended = this.#ended.signal
     const onEnd = () => cut.abort(new NotLeaderError(what, { cause: ended.reason }))
     ended.addEventListener('abort', onEnd, { once: true })
+    // Not AbortSignal.any: it is several times as expensive, and this is one of the few things done for every write.
+    const onAbort = () => cut.abort(caller?.reason)
+    if (caller?.aborted) onAbort()
+    else caller?.addEventListener('abort', onAbort, { once: true })
     const leave = this.#writes.enter()
     return {
       signal: cut.signal,
       done: () => {
         ended.removeEventListener('abort', onEnd)
+        caller?.removeEventListener('abort', onAbort)
         leave()
       },
     }

@@ -46,30 +46,30 @@ export function interceptClient(client: KubeClient, { around, watching }: Client
     key,
     subresource: options.subresource,
   })
+  // Not async: `around` returns a promise already, and several clients are wrapped around each other.
   return {
-    get: async (of, key, given = {}) => around(call('get', of, key, {}, false), given, (o) => client.get(of, key, o)),
-    list: async (of, given = {}) => around(call('list', of, {}, {}, false), given, (o) => client.list(of, o)),
-    listAll: async (of, given = {}) => around(call('list', of, {}, {}, false), given, (o) => client.listAll(of, o)),
+    get: (of, key, given = {}) => around(call('get', of, key, {}, false), given, (o) => client.get(of, key, o)),
+    list: (of, given = {}) => around(call('list', of, {}, {}, false), given, (o) => client.list(of, o)),
+    listAll: (of, given = {}) => around(call('list', of, {}, {}, false), given, (o) => client.listAll(of, o)),
     watch: (of, given = {}) => client.watch(of, watching?.(given) ?? given),
-    create: async (of, object, given = {}) =>
+    create: (of, object, given = {}) =>
       around(call('create', of, object.metadata, given), given, (o) => client.create(of, object, o)),
-    update: async (of, object, given = {}) =>
+    update: (of, object, given = {}) =>
       around(call('update', of, object.metadata, given), given, (o) => client.update(of, object, o)),
-    patch: async (of, key, patch, given = {}) =>
+    patch: (of, key, patch, given = {}) =>
       around(call('patch', of, key, given), given, (o) => client.patch(of, key, patch, o)),
-    apply: async (of, object, given = {}) =>
+    apply: (of, object, given = {}) =>
       around(call('apply', of, object.metadata, given), given, (o) => client.apply(of, object, o)),
-    delete: async (of, key, given = {}) =>
-      around(call('delete', of, key, given), given, (o) => client.delete(of, key, o)),
-    deleteCollection: async (of, given) =>
+    delete: (of, key, given = {}) => around(call('delete', of, key, given), given, (o) => client.delete(of, key, o)),
+    deleteCollection: (of, given) =>
       around(
         call('deletecollection', of, { ...(given.namespace && { namespace: given.namespace }) }, given),
         given,
         (o) => client.deleteCollection(of, o),
       ),
-    raw: async <R>(request: RawRequest) =>
+    raw: <R>(request: RawRequest) =>
       around(call('raw', undefined, {}, {}, request.method !== 'GET'), request, (o) => client.raw<R>(o)),
-    resourceFor: async (object, given = {}) =>
+    resourceFor: (object, given = {}) =>
       around(call('get', undefined, {}, {}, false), given, (o) => client.resourceFor(object, o)),
     close: () => client.close(),
   }
