@@ -1,19 +1,26 @@
 /** WebApps in numbers, for the benchmarks of their operator. */
-import type { KubeClient } from '@reeve/kube'
+import type { KubeClient, Stored } from '@reeve/kube'
 import { type WebApp, WebApps } from '@reeve/webapp'
 
 /** Reconciles, or bare writes, at the same time. */
 export const CONCURRENCY = 10
 
 /** Creates WebApps in a namespace. */
-export function createWebApps(client: KubeClient, namespace: string, count: number): Promise<readonly WebApp[]> {
+export function createWebApps(
+  client: KubeClient,
+  namespace: string,
+  count: number,
+): Promise<readonly Stored<WebApp>[]> {
   return inParallel(count, (index) => client.create(WebApps, webapp(namespace, index)))
 }
+
+/** The name of the WebApp with this index. */
+export const webAppName = (index: number): string => `app-${index}`
 
 const webapp = (namespace: string, index: number): WebApp => ({
   apiVersion: 'example.com/v1',
   kind: 'WebApp',
-  metadata: { name: `app-${index}`, namespace },
+  metadata: { name: webAppName(index), namespace },
   // What is left out has a default in the schema.
   spec: { image: 'nginx:1.29', replicas: 2 } as WebApp['spec'],
 })

@@ -127,9 +127,10 @@ async function webApps(
     console.error(`round ${round} of ${rounds}: controller-runtime`)
     results.peer.push(await webAppRound(peer, count))
     console.error(`round ${round} of ${rounds}: Reeve`)
-    results.ours.push(await webAppRound(ours, count))
+    const own = await webAppRound(ours, count)
+    results.ours.push(own)
     console.error(`round ${round} of ${rounds}: bare writes`)
-    bareMs.push(await bareRound(count))
+    bareMs.push(await bareRound(count, own.status))
   }
   load.note()
   return [...FIGURES.map((figure) => compared(figure, results, count)), rawLimit(results.ours, bareMs, count)]

@@ -1,9 +1,20 @@
 /** One round: a control plane, WebApps, and one operator that brings them up. */
 import { crdManifest } from '@reeve/crd'
-import { CustomResourceDefinitions, connect, Deployments, type KubeClient, Namespaces, Services } from '@reeve/kube'
+import {
+  CustomResourceDefinitions,
+  connect,
+  Deployments,
+  type KubeClient,
+  type KubeObject,
+  Namespaces,
+  Services,
+  type Stored,
+} from '@reeve/kube'
 import { type RealCluster, startRealCluster } from '@reeve/real-cluster'
+import { CREATED_FROM } from '@reeve/runtime/engine'
+import { controllerReference } from '@reeve/runtime/owner-references'
 import { renderWebApp, type WebApp, WebAppCrd, WebApps } from '@reeve/webapp'
-import { createWebApps, inParallel, untilServed } from '../webapp-load.ts'
+import { createWebApps, inParallel, untilServed, webAppName } from '../webapp-load.ts'
 import { type OperatorCommand, startOperator, type Usage, usageOf } from './operator-process.ts'
 import type { OperatorOn } from './programs.ts'
 
@@ -29,10 +40,12 @@ export interface WebAppRound {
   /** Resident, after everything is written. */
   readonly restBytes: number
   readonly peakBytes: number
+  /** A status as it was written. */
+  readonly status: WebApp['status']
 }
 
 /** The part of a round that is repeated for other numbers of WebApps. */
-export type BringUp = Omit<WebAppRound, 'restartMs' | 'restartWrites'>
+export type BringUp = Omit<WebAppRound, 'restartMs' | 'restartWrites' | 'status'>
 
 /** Measures an operator on a control plane of its own. */
 export function webAppRound(operator: OperatorOn, count: number): Promise<WebAppRound> {
@@ -41,17 +54,20 @@ export function webAppRound(operator: OperatorOn, count: number): Promise<WebApp
     const idleBytes = await idleMemory(command)
     await createWebApps(client, NAMESPACE, count)
     const bringUp = await measureBringUp(client, cluster, command, count, signal)
+    const { status } = await client.get(WebApps, { namespace: NAMESPACE, name: webAppName(0) })
     const restart = await measureRestart(client, command, count, signal)
-    return { idleBytes, ...bringUp, ...restart }
+    return { idleBytes, ...bringUp, ...restart, status }
   })
 }
 
 /**
  * The raw limit: how long the same writes take when they are sent bare. On a control plane of its own, as an API server
  * takes longer to find an address for a Service the more Services there are.
+ *
+ * @param status what the operator writes
  */
-export function bareRound(count: number): Promise<number> {
-  return onControlPlane(async (client) => bareWrites(client, await createWebApps(client, NAMESPACE, count)))
+export function bareRound(count: number, status: WebApp['status']): Promise<number> {
+  return onControlPlane(async (client) => bareWrites(client, await createWebApps(client, NAMESPACE, count), status))
 }
 
 /** Only brings WebApps up. */
@@ -137,17 +153,28 @@ async function measureRestart(client: KubeClient, command: OperatorCommand, coun
 }
 
 /** The writes of an operator without anything that makes an operator. */
-async function bareWrites(client: KubeClient, apps: readonly WebApp[]): Promise<number> {
+async function bareWrites(
+  client: KubeClient,
+  apps: readonly Stored<WebApp>[],
+  status: WebApp['status'],
+): Promise<number> {
   const startedAt = performance.now()
   await inParallel(apps.length, async (index) => {
     const app = apps[index]
     if (app === undefined) return
     const [deployment, service] = renderWebApp(app)
-    await client.create(Deployments, deployment?.object as never)
-    await client.create(Services, service?.object as never)
-    await client.update(WebApps, { ...app, status: { phase: 'Reconciling' } }, { subresource: 'status' })
+    await client.create(Deployments, asSent(app, deployment?.object) as never)
+    await client.create(Services, asSent(app, service?.object) as never)
+    const { managedFields: _, ...metadata } = app.metadata
+    await client.update(WebApps, { ...app, metadata, ...(status && { status }) }, { subresource: 'status' })
   })
   return performance.now() - startedAt
+}
+
+/** What the engine adds to an object that it creates. */
+function asSent(app: Stored<WebApp>, object: KubeObject | undefined) {
+  const annotations = { [CREATED_FROM]: '0123456789abcdef' }
+  return { ...object, metadata: { ...object?.metadata, annotations, ownerReferences: [controllerReference(app)] } }
 }
 
 /** Resolves when every WebApp has a status of the operator. The watch is open before this returns. */
