@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers'
 import type { LoggerOptions } from '@reeve/runtime/logging'
 import type { SignalSource } from '@reeve/runtime/manager'
 import { Command, CommanderError, Option } from 'commander'
-import { BatchedText } from './batched-text.ts'
 import { type CommandContext, EXIT, type SubcommandEntry, type TextSink } from './subcommand.ts'
 
 /** A program with subcommands. */
@@ -186,19 +185,11 @@ function ownProcess(name: string): ProcessParts {
     env,
     readStdin: () => text(stdin),
     stdout: sink(stdout),
-    stderr: batched(stderr),
+    stderr: sink(stderr),
     signals: process,
     exit: (code) => process.exit(code),
     releaseMemory: async () => (await import('./release-memory.ts')).releaseMemoryAtRest(),
   }
-}
-
-/** A terminal shows each line at once. */
-function batched(stream: NodeJS.WriteStream): TextSink {
-  if (stream.isTTY) return sink(stream)
-  const lines = new BatchedText((chunk) => stream.write(chunk))
-  process.on('exit', () => lines.flush())
-  return { write: (chunk) => lines.write(chunk), hasColors: false }
 }
 
 function sink(stream: NodeJS.WriteStream): TextSink {
