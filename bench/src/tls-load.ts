@@ -71,18 +71,25 @@ export interface LoadOptions {
   readonly roundMs: number
 }
 
-/** Medians of several rounds on both servers. Rounds alternate, so that both meet the same machine; the first warms up. */
+/** Medians of several rounds on both servers, and the rounds themselves. */
+export interface ComparedLoad {
+  readonly own: Figures
+  readonly bare: Figures
+  readonly rounds: readonly { readonly own: Figures; readonly bare: Figures }[]
+}
+
+/** Rounds alternate, so that both servers meet the same machine; the first warms up. */
 export async function compare(
   own: Pick<ServerConnections, 'post'>,
   bare: Pick<ServerConnections, 'post'>,
   options: LoadOptions,
-): Promise<{ readonly own: Figures; readonly bare: Figures }> {
+): Promise<ComparedLoad> {
   const rounds: { readonly own: Figures; readonly bare: Figures }[] = []
   for (let round = 0; round <= ROUNDS; round++) {
     const pair = { own: await load(own, options), bare: await load(bare, options) }
     if (round > 0) rounds.push(pair)
   }
-  return { own: medians(rounds.map((round) => round.own)), bare: medians(rounds.map((round) => round.bare)) }
+  return { own: medians(rounds.map((round) => round.own)), bare: medians(rounds.map((round) => round.bare)), rounds }
 }
 
 async function load(server: Pick<ServerConnections, 'post'>, { path, bodies, roundMs }: LoadOptions): Promise<Figures> {

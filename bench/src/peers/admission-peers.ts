@@ -13,6 +13,7 @@ import type { Result } from '../result.ts'
 import { CONNECTIONS, compare, connectTo, type ServerConnections } from '../tls-load.ts'
 import type { DynatraceOperator } from './dynatrace-operators.ts'
 import { freePort, startOperator } from './operator-process.ts'
+import { spread } from './spread.ts'
 
 const POD = 'webhook'
 /** Namespaces with one Deployment each, and a DynaKube for each. */
@@ -43,19 +44,25 @@ export async function admissionBesidePeer(
   ]) {
     console.error(name)
     for (const server of [own, other]) await requireWork(server, path, bodies[0] ?? Buffer.alloc(0))
-    const { own: measured, bare } = await compare(own, other, { path, bodies, roundMs })
+    const { own: measured, bare, rounds } = await compare(own, other, { path, bodies, roundMs })
+    const spreadOf = (side: 'own' | 'bare', figure: 'perSecond' | 'p99Ms', digits: number, unit: string) =>
+      spread(
+        rounds.map((round) => round[side][figure]),
+        digits,
+        unit,
+      )
     results.push(
       {
         name: `${name}, per second`,
-        figure: measured.perSecond.toFixed(0),
-        beside: `${bare.perSecond.toFixed(0)} ${peer.name}`,
+        figure: spreadOf('own', 'perSecond', 0, ''),
+        beside: `${spreadOf('bare', 'perSecond', 0, '')} ${peer.name}`,
         ratio: measured.perSecond / bare.perSecond,
         note: `higher is better; ${CONNECTIONS} connections; target: 1.0 or more`,
       },
       {
         name: `${name}, p99`,
-        figure: `${measured.p99Ms.toFixed(1)} ms`,
-        beside: `${bare.p99Ms.toFixed(1)} ms ${peer.name}`,
+        figure: spreadOf('own', 'p99Ms', 1, 'ms'),
+        beside: `${spreadOf('bare', 'p99Ms', 1, 'ms')} ${peer.name}`,
         ratio: measured.p99Ms / bare.p99Ms,
         note: 'lower is better; target: 1.0 or less',
       },
