@@ -82,21 +82,24 @@ describe.skipIf(helmPath === undefined).each(helms)('the operator with $name', (
     expect(operator.commands).toHaveLength(before)
   })
 
-  test('reverts an upgrade that was made manually', async () => {
-    await tenants.create('hand', 'replicas: 0')
-    await stage.untilPhase('hand', 'Available', 1)
+  test('reverts an upgrade that was made manually', async ({ task }) => {
+    // Each attempt has its own Collector. A check that reads records before this upgrade and objects after it finds
+    // drift, and then the event says that instead.
+    const hand = `hand-${task.result?.retryCount ?? 0}`
+    await tenants.create(hand, 'replicas: 0')
+    await stage.untilPhase(hand, 'Available', 1)
     await stage.helm.upgrade(
-      tenants.releaseOf('hand'),
+      tenants.releaseOf(hand),
       { path: `${stage.charts}/log-collector` },
       { values: { replicas: 1 } },
     )
     await stage.until(async () => {
-      const { replicas } = await stage.helm.values(tenants.releaseOf('hand'))
+      const { replicas } = await stage.helm.values(tenants.releaseOf(hand))
       return replicas === 0
     })
-    await stage.until(async () => ((await stage.untilPhase('hand', 'Available')).status?.revision ?? 0) >= 3)
-    expect(await stage.helm.values(tenants.releaseOf('hand'))).toEqual({ replicas: 0 })
-    await stage.until(async () => (await tenants.events('hand')).some(({ note }) => note.includes('manually')))
+    await stage.until(async () => ((await stage.untilPhase(hand, 'Available')).status?.revision ?? 0) >= 3)
+    expect(await stage.helm.values(tenants.releaseOf(hand))).toEqual({ replicas: 0 })
+    await stage.until(async () => (await tenants.events(hand)).some(({ note }) => note.includes('manually')))
   })
 
   test('does not change a release that the operator did not create', async () => {
