@@ -116,7 +116,7 @@ export async function withDeadline<R>(
 ): Promise<R> {
   options.signal?.throwIfAborted()
   const ended = Promise.withResolvers<R>()
-  // Called by the deadline itself: a listener on its own signal would cost as much as the rest of it.
+  // Called by the deadline itself, which costs less than a listener on its signal.
   using deadline = new Deadline(options.timeoutMs, options, ended.reject)
   work(deadline.signal).then(ended.resolve, ended.reject)
   return await ended.promise
