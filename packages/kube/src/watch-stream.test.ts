@@ -45,6 +45,11 @@ describe('watch', () => {
     expect(events.at(-1)?.object.metadata.resourceVersion).toBe('9')
   })
 
+  it('skips blank lines, also at the end', async () => {
+    const { client } = watching(pieces(' \r\n\n', event('ADDED', 'a'), '  \n', event('DELETED', 'a'), '  '))
+    expect((await collect(client.watch(Pods))).map(({ type }) => type)).toEqual(['ADDED', 'DELETED'])
+  })
+
   it('skips unknown event types', async () => {
     const { client } = watching(pieces(event('SURPRISE', 'a'), event('ADDED', 'b')))
     expect((await collect(client.watch(Pods))).map(({ type }) => type)).toEqual(['ADDED'])

@@ -37,7 +37,7 @@ const END = { done: true, value: undefined } as const
 
 /**
  * The events of one watch, until the server ends it. An iterator written by hand: an event that has arrived already costs
- * one promise, where generators within generators take a dozen turns of the microtask queue.
+ * one promise, where generators within generators take several turns of the microtask queue.
  *
  * *Errors*: an `ERROR` event is thrown as `ApiError` (410 when the resourceVersion is too old); a line that is too
  * long or is not JSON as `BadResponseError`; a stream that ends in the middle of an event as `ConnectionError`; the reason
@@ -104,16 +104,22 @@ export class WatchEvents<T extends KubeObject> implements AsyncIterableIterator<
   /** The next event of what has arrived. */
   #decodeNext(): WatchEvent<T> | undefined {
     for (let line = this.#lines?.next(); line !== undefined && !line.done; line = this.#lines?.next()) {
-      const event = this.#knownEvent(line.value) ?? decode(line.value.toString('utf8'), this.#options)
+      const event = this.#knownEvent(line.value) ?? this.#decode(line.value)
       if (event !== undefined) return event
     }
     this.#lines = undefined
     return undefined
   }
 
+  /** A line of spaces, such as a proxy may send to keep a connection open, is no event. */
+  #decode(line: Buffer): WatchEvent<T> | undefined {
+    const text = line.toString('utf8').trim()
+    return text === '' ? undefined : decode(text, this.#options)
+  }
+
   /** A server need not end its last event with a newline. */
   #decodeRest(): WatchEvent<T> | undefined {
-    const rest = this.#splitter.rest().toString('utf8')
+    const rest = this.#splitter.rest().toString('utf8').trim()
     if (rest === '') return undefined
     if (isJson(rest)) return decode(rest, this.#options)
     throw new ConnectionError(`${describeTarget(this.#options.target)}: ended in the middle of an event`, 'response')
