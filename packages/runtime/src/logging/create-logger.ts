@@ -73,7 +73,7 @@ interface SharedLogging {
   readonly secretPatterns: readonly RegExp[]
 }
 
-/** A child of pino costs more than a line: most reconciles have a logger of their own and write one line or none. */
+/** Without children of pino: most reconciles have a logger of their own and write one line or none. */
 class ThresholdLogger implements LevelLogger {
   readonly #shared: SharedLogging
   /** Redacted by the first line. */
