@@ -45,7 +45,8 @@ it('a list above 128 KiB arrives compressed and complete, a small one as it is',
   bytes = 0
   const list = await compressed.list(ConfigMaps, selection)
   expect(encodings).toEqual([undefined, 'gzip'])
-  expect(list).toEqual(await client.list(ConfigMaps, selection))
+  // Other suites write meanwhile: the resourceVersion of the list is theirs too.
+  expect(list.items).toEqual((await client.list(ConfigMaps, selection)).items)
   expect(JSON.stringify(list).length).toBeGreaterThan(5 * bytes)
   await compressed.close()
 })
