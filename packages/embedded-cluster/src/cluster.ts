@@ -16,6 +16,13 @@ import { kubeconfig } from './http/kubeconfig.ts'
 import type { JsonObject } from './json.ts'
 import { createServerParts, type ServerParts } from './server-parts.ts'
 
+/** Requests without a socket. */
+export interface ClusterTransport {
+  send(request: ServerRequest): Promise<ServerResponse>
+  /** Nothing: the cluster outlives its clients. */
+  close(): Promise<void>
+}
+
 /** A running cluster. */
 export interface EmbeddedCluster extends AsyncDisposable {
   /** `https://127.0.0.1:PORT`; throws if the cluster does not listen. */
@@ -28,6 +35,8 @@ export interface EmbeddedCluster extends AsyncDisposable {
   writeKubeconfig(path: string): Promise<void>
   /** Handles a request without a socket, as the system user unless the request has another user. */
   handle(request: ServerRequest): Promise<ServerResponse>
+  /** For clients in this process, as the system user: `createClient({ transport: cluster.transport })`. */
+  readonly transport: ClusterTransport
   /** Direct access, as used by the controllers. */
   readonly api: ClusterApi
   /**
@@ -172,6 +181,7 @@ class RunningCluster implements EmbeddedCluster {
   readonly api: ClusterApi
   readonly faults: FaultInjector
   readonly requests: RequestLog
+  readonly transport: ClusterTransport = { send: (request) => this.handle(request), close: async () => undefined }
   readonly #parts: ServerParts
   readonly #controllers: readonly SimulatorController[]
   readonly #listener: Listener | undefined

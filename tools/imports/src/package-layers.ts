@@ -25,6 +25,7 @@ const LAYERS: Layers = {
   'packages/console': ['plan', 'runtime', ...CLUSTER],
   // A plan is rehearsed on an embedded cluster.
   'packages/plan': ['embedded-cluster', 'runtime', ...CLUSTER],
+  'packages/testing': ['embedded-cluster', 'runtime', ...CLUSTER],
   'packages/simulation': ['console', 'crd', 'embedded-cluster', 'runtime', ...CLUSTER],
   'operators/webapp': [...OPERATOR, 'oci'],
   'operators/collector': [...OPERATOR, 'helm'],

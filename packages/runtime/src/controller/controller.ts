@@ -204,6 +204,11 @@ export class Controller<T extends KubeObject> implements Runnable {
     return this.#queue.depth
   }
 
+  /** How many objects are being reconciled. */
+  get inProgress(): number {
+    return this.#queue.running
+  }
+
   /**
    * Requests a reconcile from outside, for example because a message arrived. Kept until the controller runs; ignored after
    * it was stopped, and for objects of shards that this replica does not hold.

@@ -89,6 +89,8 @@ export interface RunOperatorOptions extends Partial<OperatorOptions> {
 /** An operator. */
 export interface Operator<Primaries extends readonly Reportable[]> {
   readonly name: string
+  /** What it serves when it is created with `webhook`. */
+  readonly webhooks: readonly WebhookRoute[]
   /** Creates cache, controllers, events and webhooks, for a process or a test with its own client. */
   create(options: OperatorOptions): CreatedOperator<Primaries>
   /**
@@ -171,6 +173,7 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
   }
   return {
     name,
+    webhooks: routes,
     create,
     run: (options = {}) => runOperator({ name, lease }, create, options),
     describe: described,

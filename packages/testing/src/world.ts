@@ -1,0 +1,246 @@
+/** A cluster with an operator on it, as a test sees it. */
+import type { EmbeddedCluster } from '@reeve/embedded-cluster'
+import { apiVersionOf, isNotFound, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
+import type { ReconcileRecord } from '@reeve/runtime/controller'
+import { type LogLine, type SimulatedClock, SimulatedTimeError } from '@reeve/runtime/testing'
+import { type Activity, NotSettledError } from './activity.ts'
+import { type Duration, describeDuration, milliseconds } from './duration.ts'
+
+/** An object as a user writes it: the server adds `apiVersion`, `kind`, the namespace and what has a default. */
+export type Written<T> = T extends (infer Item)[] | readonly (infer Item)[]
+  ? readonly Written<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]?: Written<T[K]> }
+    : T
+
+/** The name of an object in the namespace `default`, or its key. */
+export type Named = string | { readonly namespace?: string; readonly name: string }
+
+/** Requests that fail. */
+export interface RequestFault {
+  /** @default every verb that writes */
+  readonly verb?: string | readonly string[]
+  readonly resource: Resource
+  readonly subresource?: string
+  readonly name?: string
+  /** The HTTP status. @default 500 */
+  readonly code?: number
+  /** @default 1 */
+  readonly times?: number
+}
+
+/** What a world is made of. */
+export interface WorldParts<Created> {
+  readonly cluster: EmbeddedCluster
+  readonly client: KubeClient
+  readonly clock: SimulatedClock
+  readonly activity: Activity
+  readonly reconciles: readonly ReconcileRecord[]
+  readonly log: readonly LogLine[]
+  readonly start: () => RunningInstance<Created>
+}
+
+/** An operator that runs. */
+export interface RunningInstance<Created> {
+  readonly created: Created
+  readonly controllers: readonly { readonly name: string; readonly depth: number; readonly inProgress: number }[]
+  readonly ended: Promise<void>
+  /** Set when it ended by itself. */
+  readonly failure: () => unknown
+  /** Why its connection was cut. */
+  readonly excess: () => string | undefined
+  stop(): void
+  /** Nothing that it sends arrives any more. */
+  cut(): void
+}
+
+const WRITES = ['create', 'update', 'patch', 'delete', 'deletecollection']
+
+/** The longest that anything may take. */
+const PATIENCE_MS = 3_600_000
+
+/** Small against every delay of the runtime; an hour of them takes milliseconds. */
+const STEP_MS = 1_000
+
+/**
+ * The cluster, the operator and their time.
+ *
+ * *Guarantees*: time passes only in `settle`, `pass`, `until`, `writesDuring`, `restart` and at the end; what a user of
+ * a real API server would get rejected is rejected with the same `ApiError`.
+ *
+ * @example
+ * await using world = await runInMemory(greeter)
+ * await world.apply(Greetings, { metadata: { name: 'hello' }, spec: { text: 'hi' } })
+ * await world.settle()
+ */
+export class World<Created> implements AsyncDisposable {
+  /** The cluster: faults, counts of requests, direct access. */
+  readonly cluster: EmbeddedCluster
+  /** A client of the test's own. */
+  readonly client: KubeClient
+  readonly clock: SimulatedClock
+  /** The last reconciles, oldest first; at most 1,000. */
+  readonly reconciles: readonly ReconcileRecord[]
+  /** What the operator and its webhooks logged. */
+  readonly log: readonly LogLine[]
+  readonly #activity: Activity
+  readonly #start: () => RunningInstance<Created>
+  #instance: RunningInstance<Created>
+
+  constructor({ cluster, client, clock, activity, reconciles, log, start }: WorldParts<Created>) {
+    this.cluster = cluster
+    this.client = client
+    this.clock = clock
+    this.reconciles = reconciles
+    this.log = log
+    this.#activity = activity
+    this.#start = start
+    this.#instance = start()
+  }
+
+  /** What `create` of the operator returned. */
+  get operator(): Created {
+    return this.#instance.created
+  }
+
+  /** Creates the object or changes it, as `kubectl apply --server-side` does. */
+  apply<T extends KubeObject>(resource: Resource<T>, object: Written<T> & { readonly metadata: Named }) {
+    this.#activity.touched()
+    return this.client.apply(resource, this.#complete(resource, object), { fieldManager: 'test', force: true })
+  }
+
+  /** Merges the patch into the object. */
+  patch<T extends KubeObject>(resource: Resource<T>, named: Named, patch: Written<T>): Promise<Stored<T>> {
+    this.#activity.touched()
+    // A patch has the shape of the object, nothing more.
+    const merge = patch as Readonly<Record<string, unknown>>
+    return this.client.patch(resource, keyOf(resource, named), { type: 'merge', patch: merge })
+  }
+
+  /** Deletes the object; finalizers of the operator run while time passes. */
+  async delete(resource: Resource, named: Named): Promise<void> {
+    this.#activity.touched()
+    await this.client.delete(resource, keyOf(resource, named))
+  }
+
+  get<T extends KubeObject>(resource: Resource<T>, named: Named): Promise<Stored<T>> {
+    return this.client.get(resource, keyOf(resource, named))
+  }
+
+  /** The object, or undefined if there is none. */
+  async find<T extends KubeObject>(resource: Resource<T>, named: Named): Promise<Stored<T> | undefined> {
+    return this.get(resource, named).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined
+      throw error
+    })
+  }
+
+  /** All objects of a kind, in all namespaces. */
+  async list<T extends KubeObject>(resource: Resource<T>): Promise<readonly Stored<T>[]> {
+    return (await this.client.listAll(resource)).items
+  }
+
+  /** Makes requests fail. Returns the function that ends it. */
+  fail({ verb = WRITES, resource, code = 500, times = 1, ...rest }: RequestFault): () => void {
+    const plural = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`
+    return this.cluster.faults.inject({ verb, resource: plural, ...rest }, { kind: 'status', code }, { times })
+  }
+
+  /**
+   * Lets time pass until nothing is left to do: no reconcile fails or is in progress, and nothing was written for a
+   * while. An operator that only polls has settled.
+   *
+   * *Errors*: {@link NotSettledError} with what is still pending after an hour; what the operator ended with.
+   */
+  async settle(): Promise<void> {
+    this.#activity.touched()
+    for (let passedMs = 0; passedMs <= PATIENCE_MS; passedMs += STEP_MS) {
+      await this.#advance(STEP_MS)
+      if (this.#activity.isQuiet(this.#instance.controllers)) return
+    }
+    throw this.#notSettled(`not settled after ${describeDuration(PATIENCE_MS)} of simulated time`)
+  }
+
+  /** Lets time pass; everything that is due happens. */
+  async pass(duration: Duration): Promise<void> {
+    for (let leftMs = milliseconds(duration); leftMs > 0; leftMs -= STEP_MS) {
+      await this.#advance(Math.min(leftMs, STEP_MS))
+    }
+  }
+
+  /** Lets time pass until the condition holds: to see a state on the way. */
+  async until(condition: () => boolean | Promise<boolean>): Promise<void> {
+    await this.clock
+      .runUntil(async () => this.#hasEnded() || (await condition()), { maxMs: PATIENCE_MS })
+      .catch((error: unknown) => {
+        if (error instanceof SimulatedTimeError) throw this.#notSettled(error.message)
+        throw error
+      })
+    this.#throwIfEnded()
+  }
+
+  /** Lets time pass and returns how many requests wrote something meanwhile. */
+  async writesDuring(duration: Duration): Promise<number> {
+    const before = this.cluster.requests.writes
+    await this.pass(duration)
+    return this.cluster.requests.writes - before
+  }
+
+  /** Kills the operator, as a lost node does, and starts it again; what it has in memory is lost. */
+  async restart(): Promise<void> {
+    this.#instance.cut()
+    this.#instance.stop()
+    this.#activity.touched()
+    this.#instance = this.#start()
+    await this.#advance(STEP_MS)
+  }
+
+  /** Stops the operator and the cluster. *Errors*: what the operator ended with. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { ended, stop } = this.#instance
+    stop()
+    try {
+      await this.clock.runToCompletion(ended, { maxMs: PATIENCE_MS })
+    } finally {
+      await this.cluster.stop()
+    }
+  }
+
+  #complete<T extends KubeObject>(resource: Resource<T>, object: Written<T> & { readonly metadata: Named }): T {
+    const { name, namespace } = keyOf(resource, object.metadata)
+    const metadata = { ...(object.metadata as object), name, ...(namespace !== undefined && { namespace }) }
+    // What a user leaves out, the server adds or rejects.
+    return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...(object as object), metadata } as unknown as T
+  }
+
+  async #advance(ms: number): Promise<void> {
+    try {
+      await this.clock.advance(ms)
+    } catch (error) {
+      if (error instanceof SimulatedTimeError) throw this.#notSettled(error.message)
+      throw error
+    }
+    this.#throwIfEnded()
+  }
+
+  #hasEnded(): boolean {
+    return this.#instance.failure() !== undefined || this.#instance.excess() !== undefined
+  }
+
+  #throwIfEnded(): void {
+    const failure = this.#instance.failure()
+    if (failure !== undefined) throw failure
+    const excess = this.#instance.excess()
+    if (excess !== undefined) throw this.#notSettled(excess)
+  }
+
+  #notSettled(what: string): NotSettledError {
+    const pending = this.#activity.pending(this.#instance.controllers)
+    return new NotSettledError([what, ...pending].join('\n  '))
+  }
+}
+
+function keyOf({ namespaced }: Resource, named: Named): { readonly namespace?: string; readonly name: string } {
+  const { namespace = 'default', name } = typeof named === 'string' ? { name: named } : named
+  return namespaced ? { namespace, name } : { name }
+}
