@@ -13,7 +13,7 @@ import { senderInto, TenantWorld } from './tenant-world.ts'
 export const NAMESPACE = 'dynatrace'
 
 /** Generating a key takes a second of real time, and every key differs: gateways of the exploration share this one. */
-const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBgzCCASmgAwIBAgIUKeIrNJ2l+iDVAGOhK+W6++NlV74wCgYIKoZIzj0EAwIw
 FjEUMBIGA1UEAwwLZXhwbG9yYXRpb24wIBcNMjYxMTE2MDIyMzUyWhgPMjEyNjEw
 MjMwMjIzNTJaMBYxFDASBgNVBAMMC2V4cGxvcmF0aW9uMFkwEwYHKoZIzj0CAQYI
@@ -26,7 +26,8 @@ IUlFkAXQbg==
 -----END CERTIFICATE-----
 `
 
-const fixedCertificate: MakeCertificate = async () => ({ certificate: CERTIFICATE, privateKey: 'none' })
+/** Makes no key. */
+export const fixedCertificate: MakeCertificate = async () => ({ certificate: CERTIFICATE, privateKey: 'none' })
 
 /** The operator; DynaKubes point to `world.tenant`. */
 export const dynatraceUnderTest: OperatorUnderTest<TenantWorld> = {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { DaemonSets } from '@reeve/kube'
 import { expect, it } from 'vitest'
 import { COMPONENTS } from '../src/controllers/dynakube/components.ts'
+import { startTenantSimulator } from '../src/tenant/simulator/index.ts'
 import { NAMESPACE, setStage } from './dynakube/support/stage.ts'
 
 const page = new URL('../../../docs/architecture.md', import.meta.url)
@@ -30,7 +31,7 @@ it('a change of a DynaKube can be followed in at most 20 files, all of which exi
 
 it('the files in which a change is followed take part in it', { timeout: 120_000 }, async () => {
   const dk = 'abc12345'
-  await using stage = await setStage([dk])
+  await using stage = await setStage([dk], { server: await startTenantSimulator({ tenants: [{ id: dk }] }) })
   const image = async () => {
     const { spec } = await stage.client.get(DaemonSets, { namespace: NAMESPACE, name: `${dk}-oneagent` })
     return spec?.template.spec?.containers[0]?.image

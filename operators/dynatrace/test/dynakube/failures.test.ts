@@ -1,8 +1,8 @@
 /** Failures are reported, do not stop independent components, and are retried. */
 import { type KubeObject, Namespaces, type Resource, Secrets, Services, StatefulSets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fixedCertificate } from '../../exploration/dynatrace-under-test.ts'
 import { INSTANCE_LABEL } from '../../src/controllers/dynakube/components/injection/map-namespaces.ts'
-import { generateKeys, selfSigned } from '../../src/controllers/generated/self-signed.ts'
 import { encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
 import { DynaKubes } from '../../src/index.ts'
 import { createTenantClient } from '../../src/tenant/client/tenant-client.ts'
@@ -21,11 +21,12 @@ let stage: Stage
 beforeAll(async () => {
   stage = await setStage(TENANTS, {
     // Calls fail without retries: retries within a call have their own tests.
-    connect: (options) => createTenantClient({ ...options, retries: NO_RETRIES }),
+    connect: (options) =>
+      createTenantClient({ ...options, sender: stage.simulator.sender, env: {}, retries: NO_RETRIES }),
     selfSigned: (subject, clock) =>
       subject.commonName.startsWith('unnamed-')
         ? Promise.reject(new Error('"not-an-address" is not an IP address'))
-        : generateKeys().then((keys) => selfSigned(subject, clock, keys)),
+        : fixedCertificate(subject, clock),
   })
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())

@@ -33,9 +33,7 @@ beforeAll(async () => {
     'rotating',
     'scaled',
   ]
-  // Making keys would take most of the time.
-  const selfSigned = async () => ({ certificate: stage.simulator.caCertificate, privateKey: 'key' })
-  stage = await setStage(tenants, { selfSigned })
+  stage = await setStage(tenants)
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 

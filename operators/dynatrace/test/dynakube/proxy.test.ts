@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
 import { DynaKubes } from '../../src/index.ts'
 import { createTenantClient } from '../../src/tenant/client/tenant-client.ts'
+import { startTenantSimulator } from '../../src/tenant/simulator/index.ts'
 import { startForwardProxy } from '../tenant/support/forward-proxy.ts'
 import { inError, key, operations, running } from './support/questions.ts'
 import { type Stage, setStage } from './support/stage.ts'
@@ -18,7 +19,9 @@ const WITHOUT_AGENTS = { 'feature.dynatrace.com/oneagent-ignore-proxy': 'true' }
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await setStage(['through', 'around', 'forbidden', 'wrong', 'broken', 'late', 'absent', 'written', 'stored'], {
+  const tenants = ['through', 'around', 'forbidden', 'wrong', 'broken', 'late', 'absent', 'written', 'stored']
+  stage = await setStage(tenants, {
+    server: await startTenantSimulator({ tenants: tenants.map((id) => ({ id })) }),
     connect: (options) => createTenantClient({ ...options, env: {}, retries: NO_RETRIES }),
   })
 })

@@ -70,11 +70,7 @@ const nameOf = (golden: string): string => golden.replace('/', '-')
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await setStage(
-    CASES.map(([golden]) => nameOf(golden)),
-    // Any certificate will do, and this one need not be made.
-    { selfSigned: async () => ({ certificate: stage.simulator.caCertificate, privateKey: 'key' }) },
-  )
+  stage = await setStage(CASES.map(([golden]) => nameOf(golden)))
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 

@@ -19,7 +19,8 @@ beforeAll(async () => {
       registries += 1
       return createRegistryClient({
         ...options,
-        trustedCertificates: stage.simulator.caCertificate,
+        sender: stage.simulator.sender,
+        env: {},
         // What is public is found on the stage.
         mirrors: { 'index.docker.io': [stage.simulator.registry.host] },
       })

@@ -1,4 +1,5 @@
 /** A cluster with the DynaKube controller on it, and a tenant for it to talk to. */
+import { setTimeout } from 'node:timers/promises'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
   type Clock,
@@ -9,11 +10,11 @@ import {
   type KubeClient,
   Namespaces,
   Secrets,
-  sleep,
-  systemClock,
-  type TransportRequest,
 } from '@reeve/kube'
+import { createRegistryClient } from '@reeve/oci'
 import type { Controller, ReconcileRecord } from '@reeve/runtime/controller'
+import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
+import { CERTIFICATE, fixedCertificate } from '../../../exploration/dynatrace-under-test.ts'
 import type { DynaKube, DynaKubeSpec } from '../../../src/api/latest.ts'
 import { encodeSecret } from '../../../src/controllers/rendering/secret-data.ts'
 import {
@@ -24,13 +25,21 @@ import {
   DynaKubes,
   type DynatraceOperatorOptions,
 } from '../../../src/index.ts'
-import { startTenantSimulator, type TenantSimulator } from '../../../src/tenant/simulator/index.ts'
-import { reconcileAfter } from '../../support/reconcile-after.ts'
+import { createPlatformClient } from '../../../src/tenant/client/platform/platform-client.ts'
+import { createTenantClient } from '../../../src/tenant/client/tenant-client.ts'
+import { SimulatedTenants, type TenantSimulator } from '../../../src/tenant/simulator/index.ts'
 
 /** The namespace of the operator. */
 export const NAMESPACE = 'dynatrace'
 
-const PATIENCE_MS = 60_000
+/** Longer than every back-off. */
+const PATIENCE_MS = 60 * 60_000
+
+/** An address, as that of a tenant behind sockets. */
+const AUTHORITY = '127.0.0.1:8443'
+
+/** How long a look waits where requests take real time. */
+const LOOK_MS = 5
 
 /** The Secret with the tokens of a tenant. */
 export const tokensOf = (tenant: string): string => `${tenant}-tokens`
@@ -39,7 +48,7 @@ export const tokensOf = (tenant: string): string => `${tenant}-tokens`
 export interface Stage extends AsyncDisposable {
   readonly cluster: EmbeddedCluster
   readonly client: KubeClient
-  readonly simulator: TenantSimulator
+  readonly simulator: SimulatedTenants
   readonly controller: Controller<DynaKube>
   readonly records: readonly ReconcileRecord[]
   /** Creates a DynaKube that points to the tenant of its name. */
@@ -54,41 +63,53 @@ export interface Stage extends AsyncDisposable {
   until(what: string, condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
+/** How a stage differs from the usual one. */
+export interface StageOptions extends Partial<DynatraceOperatorOptions> {
+  /** A tenant behind sockets, where connections are the subject: then time passes as it does outside. */
+  readonly server?: TenantSimulator
+}
+
 /**
- * Sets the stage: a cluster with three nodes, the CRDs, trust, tokens for each tenant, and the controller running.
+ * Sets the stage: a cluster with three nodes, the CRDs, trust, tokens for each tenant, and the controller running, in
+ * simulated time.
  *
  * @param tenants one for each DynaKube, which has the same name
- * @param options options of the operator that differ from the defaults
  */
-export async function setStage(
-  tenants: readonly string[],
-  options: Partial<DynatraceOperatorOptions> = {},
-): Promise<Stage> {
-  const simulator = await startTenantSimulator({ tenants: tenants.map((id) => ({ id })) })
+export async function setStage(tenants: readonly string[], { server, ...options }: StageOptions = {}): Promise<Stage> {
+  let skippedMs = 0
+  const timers = new SimulatedClock()
+  const clock: Clock = {
+    now: () => timers.now() + skippedMs,
+    schedule: (delayMs, action) => timers.schedule(delayMs, action),
+  }
+  const random = seededRandom(1)
+  const simulator =
+    server ?? new SimulatedTenants({ tenants: tenants.map((id) => ({ id })), authority: AUTHORITY, clock })
   const route = convertRoute()
-  let advancedMs = 0
-  const clock: Clock = { ...systemClock, now: () => systemClock.now() + advancedMs }
   const cluster = await startEmbeddedCluster({
     listen: false,
     authorization: 'AlwaysAllow',
     clock,
+    random,
     nodes: 3,
     callWebhook: ({ url, review, signal }) =>
       new URL(url).pathname === route.path ? route.respond(review, signal) : undefined,
   })
-  const transport = { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined }
-  const client = createClient({ transport, clock })
-  await prepare(client, simulator)
+  const client = createClient({ transport: cluster.transport, clock, random })
+  await prepare(client, simulator, server?.caCertificate ?? CERTIFICATE)
   const stop = new AbortController()
   const records: ReconcileRecord[] = []
   const { manager, dynakubes: controller } = createDynatraceOperator({
     client,
     clock,
+    random,
     namespace: NAMESPACE,
     clusterId: await clusterIdOf(client),
     operator: { version: '1.8.1', image: 'registry.example.com/dynatrace-operator:1.8.1', hasCsiDriver: true },
     detectsHostAvailability: true,
     issuesCertificates: false,
+    selfSigned: fixedCertificate,
+    ...(server === undefined && withoutSockets(simulator, random)),
     onReconcile: (record) => records.push(record),
     ...options,
   })
@@ -99,10 +120,13 @@ export async function setStage(
   const edit = (name: string, patch: Readonly<Record<string, unknown>>) =>
     client.patch(DynaKubes, { namespace: NAMESPACE, name }, { type: 'merge', patch })
   async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-    const deadline = systemClock.now() + PATIENCE_MS
+    const deadlineMs = timers.now() + PATIENCE_MS
     while (!(await condition())) {
-      if (systemClock.now() > deadline) throw new Error(`timed out waiting for ${what}`)
-      await sleep(20)
+      // Requests that take real time are on their way meanwhile.
+      if (server !== undefined) await setTimeout(LOOK_MS)
+      const { nextTimerMs = Number.POSITIVE_INFINITY } = timers
+      if (nextTimerMs > deadlineMs) throw new Error(`timed out waiting for ${what}`)
+      await timers.advance(nextTimerMs - timers.now())
     }
   }
   return {
@@ -124,26 +148,39 @@ export async function setStage(
     async condition(name, type) {
       return (await read(name)).status?.conditions?.find((one) => one.type === type)
     },
-    reconcile: (name) =>
-      reconcileAfter(
-        { records, clock, until },
-        name,
-        ({ key, reasons }) => key.name === name && reasons.length > 0,
-        () => edit(name, { metadata: { annotations: { touched: String(systemClock.now()) } } }),
-      ),
+    async reconcile(name) {
+      // One that is in progress knows nothing of what the test did before.
+      await timers.advance(1)
+      const sinceMs = clock.now()
+      await edit(name, { metadata: { annotations: { touched: String(sinceMs) } } })
+      const found = () => records.findLast(({ key, startedMs }) => key.name === name && startedMs >= sinceMs)
+      await until(`a reconcile of ${name}`, () => found() !== undefined)
+      // `until` has seen it.
+      return found() as ReconcileRecord
+    },
     advance(durationMs) {
-      advancedMs += durationMs
+      skippedMs += durationMs
     },
     async [Symbol.asyncDispose]() {
       stop.abort()
-      await running
+      await timers.runToCompletion(running)
       await cluster.stop()
-      await simulator.close()
+      await server?.close()
     },
   }
 }
 
-async function prepare(client: KubeClient, simulator: TenantSimulator): Promise<void> {
+/** Calls the tenant within the process. */
+function withoutSockets({ sender }: SimulatedTenants, random: () => number): Partial<DynatraceOperatorOptions> {
+  const outbound = { sender, random, env: {} }
+  return {
+    connect: (options) => createTenantClient({ ...options, ...outbound }),
+    openPlatform: (options) => createPlatformClient({ ...options, ...outbound }),
+    openRegistry: (options) => createRegistryClient({ ...options, ...outbound }),
+  }
+}
+
+async function prepare(client: KubeClient, simulator: SimulatedTenants, certs: string): Promise<void> {
   await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } })
   for (const manifest of crdManifests()) {
     // The manifest keeps its spec open; the cluster checks it.
@@ -164,6 +201,6 @@ async function prepare(client: KubeClient, simulator: TenantSimulator): Promise<
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { namespace: NAMESPACE, name: 'tenant' },
-    data: { certs: simulator.caCertificate },
+    data: { certs },
   })
 }

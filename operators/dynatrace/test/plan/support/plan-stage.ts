@@ -8,6 +8,7 @@ import { conceal } from '../../../src/plan/conceal.ts'
 import { PLANNED_KINDS } from '../../../src/plan/manifest-objects.ts'
 import { makePlan, type Plan } from '../../../src/plan/plan.ts'
 import { networkExits } from '../../../src/plan/world.ts'
+import { startTenantSimulator } from '../../../src/tenant/simulator/index.ts'
 import { NAMESPACE, type Stage, setStage, tokensOf } from '../../dynakube/support/stage.ts'
 
 /** What plans of the stage are made with. */
@@ -48,9 +49,8 @@ export class PlanStage implements AsyncDisposable {
 
   /** With a namespace `shop` to inject into. */
   static async set(tenants: readonly string[]): Promise<PlanStage> {
-    // Keys as the operator makes them take seconds.
-    const selfSigned = async () => ({ certificate: stage.simulator.caCertificate, privateKey: 'key' })
-    const stage: Stage = await setStage(tenants, { selfSigned })
+    const server = await startTenantSimulator({ tenants: tenants.map((id) => ({ id })) })
+    const stage: Stage = await setStage(tenants, { server })
     await stage.client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
     return new PlanStage(stage)
   }
