@@ -1,5 +1,5 @@
 /** What a reconcile of a WebApp reports: its status, and events about what changed. */
-import { Deployments } from '@reeve/kube'
+import { type Deployment, Deployments } from '@reeve/kube'
 import type { Occurrence, ReconcileReport, ReconcileSummary } from '@reeve/runtime'
 import type { Change } from '@reeve/runtime/engine'
 import type { WebApp, WebAppStatus } from './api/webapp.ts'
@@ -17,8 +17,17 @@ export function report({
   changes,
   failure,
 }: ReconcileSummary<WebApp>): ReconcileReport<WebApp> {
-  const status = deriveStatus({ webapp, deployment: cache.get(Deployments, key), failure }, clock)
+  // What was written just now, as the server returned it: the cache may already show what others made of it, and the
+  // phase in between would depend on who was faster. Their writes are events, and the next report is about these.
+  const deployment = writtenDeployment(changes) ?? cache.get(Deployments, key)
+  const status = deriveStatus({ webapp, deployment, failure }, clock)
   return { status, events: eventsOf(webapp, status, changes), requeueAfterMs: RESYNC_MS }
+}
+
+function writtenDeployment(changes: readonly Change[]): Deployment | undefined {
+  const change = changes.find(({ type, resource }) => type !== 'deleted' && resource === Deployments)
+  // Objects of this resource have this type.
+  return change?.object as Deployment | undefined
 }
 
 /** One event per change of phase, with the objects written; or one for the objects only. */

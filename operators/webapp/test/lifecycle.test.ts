@@ -172,6 +172,13 @@ describe('a WebApp', () => {
     await stage.untilPhase('shop', 'Deleting')
   })
 
+  it('shows Deleting while a foreground deletion waits for its Deployment', async () => {
+    await stage.client.create(WebApps, written('shop'))
+    await stage.untilPhase('shop', 'Ready')
+    await stage.client.delete(WebApps, keyOf('shop'), { propagationPolicy: 'Foreground' })
+    await stage.untilPhase('shop', 'Deleting')
+  })
+
   it('is Degraded with the reason when a roll-out does not progress, and Ready again when it is undone', async () => {
     await stage.client.create(WebApps, written('shop'))
     await stage.untilPhase('shop', 'Ready')
