@@ -99,7 +99,6 @@ export class ConsoleServer implements Runnable {
     const server = await this.#createServer()
     server.headersTimeout = CONSOLE_LIMITS.requestTimeoutMs
     server.requestTimeout = CONSOLE_LIMITS.requestTimeoutMs
-    server.maxConnections = CONSOLE_LIMITS.connections
     const sampling = this.#options.model.run(this.#stop.signal)
     const { host = '127.0.0.1', port = 0 } = this.#options
     const stop = () => {
@@ -111,7 +110,8 @@ export class ConsoleServer implements Runnable {
       this.#port = address.port
     }
     try {
-      await this.#listener.run(server, { host, port, signal, stop, onListening })
+      const { connections: maxConnections } = CONSOLE_LIMITS
+      await this.#listener.run(server, { host, port, maxConnections, signal, stop, onListening })
     } finally {
       this.#stop.abort()
       await sampling

@@ -81,10 +81,10 @@ export class HealthServer implements Runnable {
     server.headersTimeout = HEALTH_DEFAULTS.requestTimeoutMs
     server.requestTimeout = HEALTH_DEFAULTS.requestTimeoutMs
     server.keepAliveTimeout = HEALTH_DEFAULTS.keepAliveTimeoutMs
-    server.maxConnections = HEALTH_DEFAULTS.maxConnections
     await this.#listener.run(server, {
       host: this.#options.host ?? HEALTH_DEFAULTS.host,
       port: this.#options.port ?? HEALTH_DEFAULTS.healthPort,
+      maxConnections: HEALTH_DEFAULTS.maxConnections,
       signal,
       stop: () => closeServer(server, () => this.#whenIdle()),
     })

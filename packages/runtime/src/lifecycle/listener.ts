@@ -2,12 +2,15 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from '../logging/logger.ts'
+import { limitConnections } from './limit-connections.ts'
 
 /** How a server listens and stops. */
 export interface ListenOptions {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
+  /** Beyond this many the longest idle connection is closed. */
+  readonly maxConnections: number
   /** Stops the server. */
   readonly signal: AbortSignal
   /** Completes what is in progress and closes the server. Not called when it never listened. */
@@ -21,7 +24,7 @@ export interface ListenOptions {
  *
  * @example
  * const listener = new Listener(logger, 'serving health and metrics')
- * await listener.run(server, { host, port, signal, stop: () => close(server) })
+ * await listener.run(server, { host, port, maxConnections: 100, signal, stop: () => close(server) })
  */
 export class Listener {
   readonly #logger: Logger
@@ -48,7 +51,8 @@ export class Listener {
 
   /** Resolves when the server was stopped by the signal and is closed. *Errors*: it cannot listen, or fails later. */
   async run(server: Server, options: ListenOptions): Promise<void> {
-    const { host, port, signal, stop, onListening } = options
+    const { host, port, maxConnections, signal, stop, onListening } = options
+    limitConnections(server, maxConnections)
     const bound = Promise.withResolvers<void>()
     const stopped = Promise.withResolvers<void>()
     // Awaited only once it listens.

@@ -5,6 +5,7 @@ import { connect, type TLSSocket } from 'node:tls'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { CertificateHolder, type ServingCertificate } from '../certificates/certificate-source.ts'
 import { issueAuthority, issueServing } from '../certificates/issue-certificate.ts'
+import { WEBHOOK_DEFAULTS } from '../defaults.ts'
 import { allow } from './admission-review.ts'
 import { type AdmissionHandler, validatingWebhook } from './admission-webhook.ts'
 import { parseDuration } from './request-body.ts'
@@ -338,4 +339,20 @@ test('a body that arrives in pieces is read whole', async () => {
   // Within a character of two bytes as well.
   for (const byte of bytes) socket.write(Buffer.of(byte))
   expect(await received).toContain('"uid":"uid-é"')
+})
+
+test('as many connections as are allowed, all of them idle, do not keep the API server out', async () => {
+  const { port } = await start()
+  const idle = await Promise.all(
+    Array.from({ length: WEBHOOK_DEFAULTS.maxConnections }, async () => {
+      const socket = connectPlain(port, '127.0.0.1')
+      // The oldest is closed by the server.
+      socket.on('error', () => undefined)
+      cleanups.push(() => socket.destroy())
+      await once(socket, 'connect')
+      return socket
+    }),
+  )
+  expect((await send(port)).status).toBe(200)
+  expect(idle.filter(({ destroyed }) => !destroyed).length).toBeGreaterThan(WEBHOOK_DEFAULTS.maxConnections - 10)
 })

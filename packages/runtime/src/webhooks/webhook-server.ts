@@ -104,7 +104,8 @@ export class WebhookServer implements Runnable {
       const unsubscribe = this.#options.certificates.subscribe((next) => this.#useCertificate(server, next))
       try {
         const { host = WEBHOOK_DEFAULTS.host, port = WEBHOOK_DEFAULTS.port } = this.#options
-        await this.#listener.run(server, { host, port, signal, stop: () => this.#close(server) })
+        const { maxConnections } = WEBHOOK_DEFAULTS
+        await this.#listener.run(server, { host, port, maxConnections, signal, stop: () => this.#close(server) })
       } finally {
         unsubscribe()
       }
@@ -132,7 +133,6 @@ export class WebhookServer implements Runnable {
       },
       (request, response) => void this.#serve(request, response),
     )
-    server.maxConnections = WEBHOOK_DEFAULTS.maxConnections
     server.on('connection', (socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
