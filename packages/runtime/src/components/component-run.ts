@@ -11,6 +11,7 @@ import { OwnerCheck, type VersionOrder } from '../engine/owner-check.ts'
 import { planPruning } from '../engine/plan.ts'
 import { requireLive } from '../engine/require-live.ts'
 import { writeStatus } from '../engine/write-status.ts'
+import { explainFetch } from '../fetch-failure.ts'
 import { interceptClient } from '../lifecycle/intercept-client.ts'
 import { type ApplyContext, applyObjects } from './apply-component.ts'
 import type {
@@ -183,7 +184,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
   #asFailure(error: unknown): Error {
     this.#request.signal.throwIfAborted()
     if (!(error instanceof Error) || error instanceof StaleViewError) throw error
-    return error
+    return explainFetch(error)
   }
 
   #blockedBy({ needs = [] }: AnyComponent<Primary, Dependencies>): Partial<AnyOutcome<Primary>> | undefined {

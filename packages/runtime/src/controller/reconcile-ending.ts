@@ -1,6 +1,7 @@
 /** The ending of a reconcile, from its result or error, and its log line. */
 import { isApiError, isConflict } from '@reeve/kube'
 import { StaleViewError } from '../engine/engine-error.ts'
+import { explainFetch } from '../fetch-failure.ts'
 import type { Logger } from '../logging/logger.ts'
 import { describeReason } from '../queue/reason.ts'
 import { ControllerStoppingError, ReconcileTimeoutError, TerminalError } from './controller-error.ts'
@@ -36,7 +37,9 @@ export function endingOf(signal: AbortSignal, result: ReconcileResult | undefine
       : { outcome: 'success', requeueAfterMs: 0, retryAfterMs: 0 }
   }
   const error =
-    thrown instanceof Error ? thrown : new Error(`a value that is not an Error was thrown: ${String(thrown)}`)
+    thrown instanceof Error
+      ? explainFetch(thrown)
+      : new Error(`a value that is not an Error was thrown: ${String(thrown)}`)
   const retryAfterMs = isApiError(error) ? (error.retryAfterMs ?? 0) : 0
   return { outcome: outcomeOf(signal, error), error, requeueAfterMs: 0, retryAfterMs }
 }
