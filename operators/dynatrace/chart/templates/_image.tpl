@@ -6,10 +6,14 @@ searching a public registry for an image of that name.
 {{- if .Values.image -}}
 {{ .Values.image }}
 {{- else if .Values.imageRef.repository -}}
-{{ .Values.imageRef.repository }}:{{ .Values.imageRef.tag | default (printf "v%s" .Chart.AppVersion) }}
+{{- with .Values.imageRef -}}
+{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default (printf "v%s" $.Chart.AppVersion) }}{{ end }}
+{{- end -}}
 {{- else if eq (include "dynatrace.platform" .) "azure-marketplace" -}}
-{{- with .Values.global.azure.images.operator -}}
+{{- with (((.Values.global).azure).images).operator -}}
 {{ .registry }}/{{ .image }}@{{ .digest }}
+{{- else -}}
+{{- fail "platform azure-marketplace needs global.azure.images.operator with registry, image and digest; or set imageRef.repository" -}}
 {{- end -}}
 {{- else -}}
 localhost/dynatrace-operator:v{{ .Chart.AppVersion }}

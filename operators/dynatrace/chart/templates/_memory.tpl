@@ -1,17 +1,20 @@
 {{- /* The heap may take 60 % of the container's limit; code, buffers and young objects take the rest. */}}
 {{- define "dynatrace.nodeOptions" -}}
-{{- $text := . | toString -}}
-{{- $mebibytes := 0.0 -}}
-{{- if hasSuffix "Mi" $text -}}
-{{- $mebibytes = trimSuffix "Mi" $text | float64 -}}
-{{- else if hasSuffix "Gi" $text -}}
-{{- $mebibytes = mulf 1024.0 (trimSuffix "Gi" $text | float64) -}}
-{{- else if hasSuffix "M" $text -}}
-{{- $mebibytes = mulf 0.953674 (trimSuffix "M" $text | float64) -}}
-{{- else if hasSuffix "G" $text -}}
-{{- $mebibytes = mulf 953.674 (trimSuffix "G" $text | float64) -}}
-{{- end -}}
-{{- if gt $mebibytes 0.0 -}}
+{{- $mebibytes := divf (include "dynatrace.amount" . | float64) 1048576 -}}
+{{- /* Above 1Ei is no memory, but a number that V8 would wrap. */ -}}
+{{- if and (gt $mebibytes 0.0) (lt $mebibytes 1099511627776.0) -}}
 --max-old-space-size={{ mulf $mebibytes 0.6 | ceil | int }}
 {{- end -}}
+{{- end }}
+
+{{- /* Limits below what the chart would request, such as those that a release of another chart leaves; one line each. */}}
+{{- define "dynatrace.smallMemoryLimits" -}}
+{{- $defaults := .Files.Get "files/defaults.yaml" | fromYaml -}}
+{{- range list "operator" "webhook" -}}
+{{- $limit := dig "limits" "memory" "" (get $.Values .) -}}
+{{- $wanted := (get $defaults .).requests.memory -}}
+{{- if and $limit (lt (include "dynatrace.amount" $limit | float64) (include "dynatrace.amount" $wanted | float64)) }}
+  {{ . }}.limits.memory: {{ $limit }}, by default at least {{ $wanted }}
+{{- end }}
+{{- end }}
 {{- end }}

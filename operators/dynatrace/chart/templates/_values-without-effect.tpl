@@ -22,6 +22,23 @@ here. One line each, with the reason.
 {{- if .Values.rbac.telemetryIngest.annotations }}
   rbac.telemetryIngest.annotations: the account of the collector has those of rbac.extensions.annotations
 {{- end }}
+{{- range $group, $keys := dict
+  "operator" (list "clientCacheCleanupInterval" "requeueAfter" "startupProbe")
+  "webhook" (list "podDisruptionBudget" "replicas" "startupProbe" "topologySpreadConstraints")
+  "csidriver" (list "maxUnmountedVolumeAge")
+  "rbac" (list "kubeletFineGrainedAuthz") }}
+{{- range $keys }}
+{{- if get (get $.Values $group) . }}
+  {{ $group }}.{{ . }}: of older or newer charts of the operator
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if $csi.provisioner.startupProbe }}
+  csidriver.provisioner.startupProbe: of newer charts of the operator
+{{- end }}
+{{- if .Values.extractCodeModulesImageLinks }}
+  extractCodeModulesImageLinks: of newer charts of the operator
+{{- end }}
 {{- if eq (.Values.platform | default "") "gke-autopilot" }}
   platform: gke-autopilot is detected by its API
 {{- end }}

@@ -17,9 +17,10 @@ export async function renderChart(
   namespace: string,
   values: readonly string[] = [],
   flags: readonly string[] = [],
+  chart = CHART,
 ): Promise<readonly UnknownObject[]> {
   const sets = values.flatMap((value) => ['--set', value])
-  const args = ['template', 'dynatrace-operator', CHART, '-n', namespace, ...sets, ...flags]
+  const args = ['template', 'dynatrace-operator', chart, '-n', namespace, ...sets, ...flags]
   const { stdout } = await promisify(execFile)(helmPath ?? '', args, { maxBuffer: 32 * 1024 * 1024 })
   return parseAllDocuments(stdout).flatMap((document) => {
     const object = document.toJS() as UnknownObject | null

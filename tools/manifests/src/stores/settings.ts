@@ -20,7 +20,7 @@ export interface Setting {
 interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
-  readonly enum?: readonly string[]
+  readonly enum?: readonly (string | boolean | null)[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly definitions?: Readonly<Record<string, Schema>>
 }
@@ -91,10 +91,11 @@ function typeOf(root: Schema, path: string): Pick<Setting, 'type' | 'options'> {
     if (name !== undefined) schema = root.definitions?.[name]
   }
   if (schema === undefined) throw new ManifestsError(`values.schema.json has no ${path}`)
-  if (schema.enum !== undefined) return { type: 'string', options: schema.enum }
   const [type] = [schema.type].flat()
   if (type === 'boolean' || type === 'integer') return { type }
-  return { type: 'string' }
+  // Null stands for the default, which a form has anyway.
+  const options = schema.enum?.filter((option) => typeof option === 'string')
+  return { type: 'string', ...(options !== undefined && { options }) }
 }
 
 /** The comment on a value, or on the object whose switch it is. */
