@@ -9,6 +9,7 @@ import {
   Namespaces,
   Nodes,
   Secrets,
+  ServiceAccounts,
 } from '@reeve/kube'
 import { defineOperator, desired, watch } from '@reeve/runtime'
 import { Cache, stripManagedFields } from '@reeve/runtime/cache'
@@ -100,6 +101,22 @@ describe('an operator', () => {
     await say('bad')
     await clock.advance(5_000)
     expect((await client.listAll(Events)).items.map(({ count }) => count)).toEqual([2])
+    stop.abort()
+    await clock.runToCompletion(running)
+  })
+
+  it('is told which kind owns lacks when it renders one that it does not watch', async () => {
+    const forgetful = defineOperator({
+      name: 'notes',
+      controllers: [{ for: Notes, owns, render: ({ metadata }) => [desired(ServiceAccounts, { metadata })] }],
+    })
+    const { manager, controllers } = forgetful.create({ client, clock })
+    const running = manager.run(stop.signal)
+    await declare('hi')
+    await clock.advance(5_000)
+    expect(controllers[0].records.at(-1)?.error).toBe(
+      'ServiceAccount default/n is rendered, but owns lacks serviceaccounts: add it',
+    )
     stop.abort()
     await clock.runToCompletion(running)
   })

@@ -1,5 +1,6 @@
 /** Computes the difference between the desired and the live state as a list of actions. Pure. */
 import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
+import { RuntimeError } from '../runtime-error.ts'
 import type { AcceptedDifferences } from './accepted-differences.ts'
 import { compareFields, type FieldDifference } from './compare-fields.ts'
 import { type ComparedObjects, desiredId } from './compared-objects.ts'
@@ -155,10 +156,25 @@ export function elsewhereOf(
 /** An object that the cache does not select would be created again in every reconcile. */
 function requireVisible(view: LiveView, { resource }: DesiredObject, object: KubeObject): void {
   if (view.selects?.(resource, object) ?? true) return
+  if (!isWatched(view, resource)) {
+    throw new InvalidDesiredStateError(
+      `${describeObject(object)} is rendered, but owns lacks ${resource.plural}: add it`,
+    )
+  }
   throw new InvalidDesiredStateError(
     `${describeObject(object)} is not selected by the informer of ${resource.plural}: add the labels that the ` +
       'selector in owns requires, or widen the selector',
   )
+}
+
+function isWatched(view: LiveView, resource: Resource): boolean {
+  try {
+    view.ownedBy(resource, '')
+    return true
+  } catch (error) {
+    if (error instanceof RuntimeError && error.code === 'NOT_CACHED') return false
+    throw error
+  }
 }
 
 function requireOwnFields({ view, fieldManager }: Pick<PlanInput, 'view' | 'fieldManager'>, wanted: DesiredObject) {
