@@ -2,7 +2,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
-  type Clock,
   ConfigMaps,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
@@ -13,7 +12,7 @@ import {
 } from '@reeve/kube'
 import { createRegistryClient } from '@reeve/oci'
 import type { Controller, ReconcileRecord } from '@reeve/runtime/controller'
-import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
+import { seededRandom } from '@reeve/runtime/testing'
 import { CERTIFICATE, fixedCertificate } from '../../../exploration/dynatrace-under-test.ts'
 import type { DynaKube, DynaKubeSpec } from '../../../src/api/latest.ts'
 import { encodeSecret } from '../../../src/controllers/rendering/secret-data.ts'
@@ -28,12 +27,10 @@ import {
 import { createPlatformClient } from '../../../src/tenant/client/platform/platform-client.ts'
 import { createTenantClient } from '../../../src/tenant/client/tenant-client.ts'
 import { SimulatedTenants, type TenantSimulator } from '../../../src/tenant/simulator/index.ts'
+import { SkippingClock } from '../../support/skipping-clock.ts'
 
 /** The namespace of the operator. */
 export const NAMESPACE = 'dynatrace'
-
-/** Longer than every back-off. */
-const PATIENCE_MS = 60 * 60_000
 
 /** An address, as that of a tenant behind sockets. */
 const AUTHORITY = '127.0.0.1:8443'
@@ -76,12 +73,7 @@ export interface StageOptions extends Partial<DynatraceOperatorOptions> {
  * @param tenants one for each DynaKube, which has the same name
  */
 export async function setStage(tenants: readonly string[], { server, ...options }: StageOptions = {}): Promise<Stage> {
-  let skippedMs = 0
-  const timers = new SimulatedClock()
-  const clock: Clock = {
-    now: () => timers.now() + skippedMs,
-    schedule: (delayMs, action) => timers.schedule(delayMs, action),
-  }
+  const clock = new SkippingClock()
   const random = seededRandom(1)
   const simulator =
     server ?? new SimulatedTenants({ tenants: tenants.map((id) => ({ id })), authority: AUTHORITY, clock })
@@ -119,16 +111,9 @@ export async function setStage(tenants: readonly string[], { server, ...options 
   const read = (name: string) => client.get(DynaKubes, { namespace: NAMESPACE, name })
   const edit = (name: string, patch: Readonly<Record<string, unknown>>) =>
     client.patch(DynaKubes, { namespace: NAMESPACE, name }, { type: 'merge', patch })
-  async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-    const deadlineMs = timers.now() + PATIENCE_MS
-    while (!(await condition())) {
-      // Requests that take real time are on their way meanwhile.
-      if (server !== undefined) await setTimeout(LOOK_MS)
-      const { nextTimerMs = Number.POSITIVE_INFINITY } = timers
-      if (nextTimerMs > deadlineMs) throw new Error(`timed out waiting for ${what}`)
-      await timers.advance(nextTimerMs - timers.now())
-    }
-  }
+  // Requests that take real time are on their way between two looks.
+  const look = server && (() => setTimeout(LOOK_MS))
+  const until: Stage['until'] = (what, condition) => clock.until(what, condition, look)
   return {
     cluster,
     client,
@@ -150,7 +135,7 @@ export async function setStage(tenants: readonly string[], { server, ...options 
     },
     async reconcile(name) {
       // One that is in progress knows nothing of what the test did before.
-      await timers.advance(1)
+      await clock.advance(1)
       const sinceMs = clock.now()
       await edit(name, { metadata: { annotations: { touched: String(sinceMs) } } })
       const found = () => records.findLast(({ key, startedMs }) => key.name === name && startedMs >= sinceMs)
@@ -159,11 +144,11 @@ export async function setStage(tenants: readonly string[], { server, ...options 
       return found() as ReconcileRecord
     },
     advance(durationMs) {
-      skippedMs += durationMs
+      clock.skip(durationMs)
     },
     async [Symbol.asyncDispose]() {
       stop.abort()
-      await timers.runToCompletion(running)
+      await clock.runToCompletion(running)
       await cluster.stop()
       await server?.close()
     },

@@ -1,7 +1,6 @@
 /** A cluster with nodes, the controller of nodes, and a tenant to which it reports them. */
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
-  type Clock,
   type ConfigMap,
   ConfigMaps,
   type CustomResourceDefinition,
@@ -16,20 +15,20 @@ import {
   type Resource,
   Secrets,
   type Stored,
-  sleep,
-  systemClock,
-  type TransportRequest,
 } from '@reeve/kube'
 import { defineOperator } from '@reeve/runtime'
 import type { Cache } from '@reeve/runtime/cache'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
+import { seededRandom } from '@reeve/runtime/testing'
+import { CERTIFICATE } from '../../../exploration/dynatrace-under-test.ts'
 import { NODE_CACHE } from '../../../src/controllers/nodes/node-table.ts'
 import { nodesController } from '../../../src/controllers/nodes/nodes-controller.ts'
 import type { NodesOptions } from '../../../src/controllers/nodes/nodes-reconcile.ts'
 import { encodeSecret } from '../../../src/controllers/rendering/secret-data.ts'
 import { crdManifests, DynaKubes } from '../../../src/index.ts'
-import { startTenantSimulator, type TenantSimulator } from '../../../src/tenant/simulator/index.ts'
-import { reconcileAfter } from '../../support/reconcile-after.ts'
+import { createTenantClient } from '../../../src/tenant/client/tenant-client.ts'
+import { SimulatedTenants } from '../../../src/tenant/simulator/index.ts'
+import { SkippingClock } from '../../support/skipping-clock.ts'
 
 /** The namespace of the operator. */
 export const NAMESPACE = 'dynatrace'
@@ -37,13 +36,11 @@ export const NAMESPACE = 'dynatrace'
 /** The DynaKube, its tenant and the beginning of its Secret with tokens. */
 export const TENANT = 'abc12345'
 
-const PATIENCE_MS = 60_000
-
 /** What tests play on. */
 export interface NodesStage extends AsyncDisposable {
   readonly cluster: EmbeddedCluster
   readonly client: KubeClient
-  readonly simulator: TenantSimulator
+  readonly simulator: SimulatedTenants
   readonly records: readonly ReconcileRecord[]
   readonly nowMs: () => number
   /** Starts the controller; returns the function that stops it. */
@@ -64,31 +61,40 @@ export interface NodesStage extends AsyncDisposable {
 
 /** Sets the stage: CRDs, tokens, trust and a DynaKube; nodes are added by the test. */
 export async function setNodesStage(): Promise<NodesStage> {
-  const simulator = await startTenantSimulator({ tenants: [{ id: TENANT }] })
-  let advancedMs = 0
-  const clock: Clock = { ...systemClock, now: () => systemClock.now() + advancedMs }
-  const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', clock, controllers: false })
-  const transport = { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined }
-  const client = createClient({ transport, clock })
+  const clock = new SkippingClock()
+  const random = seededRandom(1)
+  const simulator = new SimulatedTenants({ tenants: [{ id: TENANT }], clock })
+  const cluster = await startEmbeddedCluster({
+    listen: false,
+    authorization: 'AlwaysAllow',
+    clock,
+    random,
+    controllers: false,
+  })
+  const client = createClient({ transport: cluster.transport, clock, random })
   await prepare(client, simulator)
+  const inProcess: NodesOptions['connect'] = (options) =>
+    createTenantClient({ ...options, sender: simulator.sender, random, env: {} })
   const records: ReconcileRecord[] = []
   const stops = new Set<() => Promise<void>>()
   let cache: Cache | undefined
 
-  async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-    const deadline = systemClock.now() + PATIENCE_MS
-    while (!(await condition())) {
-      if (systemClock.now() > deadline) throw new Error(`timed out waiting for ${what}`)
-      await sleep(10)
-    }
-  }
+  const until: NodesStage['until'] = (what, condition) => clock.until(what, condition)
   async function untilSeen<T extends KubeObject>(resource: Resource<T>, { metadata }: Stored<T>): Promise<void> {
     const key = { namespace: NAMESPACE, name: metadata.name }
     const isSeen = () => cache?.get(resource, key)?.metadata.resourceVersion === metadata.resourceVersion
     await until(`${metadata.name} to be seen`, () => cache === undefined || isSeen())
   }
-  const reconcile = (name: string, cause: () => Promise<unknown>) =>
-    reconcileAfter({ records, clock, until }, name, ({ key }) => key.name === name, cause)
+  async function reconcile(name: string, cause: () => Promise<unknown>): Promise<ReconcileRecord> {
+    // One that is in progress knows nothing of what the test did before.
+    await clock.advance(1)
+    const sinceMs = clock.now()
+    await cause()
+    const found = () => records.findLast(({ key, startedMs }) => key.name === name && startedMs >= sinceMs)
+    await until(`a reconcile of ${name}`, () => found() !== undefined)
+    // `until` has seen it.
+    return found() as ReconcileRecord
+  }
   return {
     cluster,
     client,
@@ -101,10 +107,11 @@ export async function setNodesStage(): Promise<NodesStage> {
       const onReconcile = (record: ReconcileRecord) => records.push(record)
       // The test reads the failure, and retries when it wants to.
       const backoff = { baseMs: 3_600_000, maxMs: 3_600_000 }
-      const controllers = [nodesController({ namespace: NAMESPACE, ...options })] as const
+      const controllers = [nodesController({ namespace: NAMESPACE, connect: inProcess, ...options })] as const
       const { manager, ...own } = defineOperator<[Node]>({ name: 'nodes', controllers }).create({
         client,
         clock,
+        random,
         onReconcile,
         backoff,
       })
@@ -116,7 +123,7 @@ export async function setNodesStage(): Promise<NodesStage> {
         stops.delete(end)
         cache = undefined
         stop.abort()
-        await running
+        await clock.runToCompletion(running)
       }
       stops.add(end)
       return end
@@ -156,17 +163,16 @@ export async function setNodesStage(): Promise<NodesStage> {
       }
     },
     advance(durationMs) {
-      advancedMs += durationMs
+      clock.skip(durationMs)
     },
     async [Symbol.asyncDispose]() {
       for (const stop of [...stops]) await stop()
       await cluster.stop()
-      await simulator.close()
     },
   }
 }
 
-async function prepare(client: KubeClient, simulator: TenantSimulator): Promise<void> {
+async function prepare(client: KubeClient, simulator: SimulatedTenants): Promise<void> {
   const metadata = (name: string) => ({ namespace: NAMESPACE, name })
   await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } })
   for (const manifest of crdManifests()) {
@@ -180,7 +186,7 @@ async function prepare(client: KubeClient, simulator: TenantSimulator): Promise<
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: metadata('tenant'),
-    data: { certs: simulator.caCertificate },
+    data: { certs: CERTIFICATE },
   })
   await client.create(DynaKubes, {
     apiVersion: 'dynatrace.com/v1beta6',
