@@ -3,14 +3,13 @@ import type { StructuralSchema } from '@reeve/crd'
 import fc from 'fast-check'
 import { storedSchema } from '../crd-manifests.ts'
 import type { PlainObject } from '../operator-under-test.ts'
-import { arbitraryFor } from '../schema/arbitrary-for.ts'
-import { changedValues, type RemovablePath, removablePaths, without } from '../schema/changed-values.ts'
-import { narrowed } from '../schema/narrowed.ts'
+import { type ChangedValue, changedValues, removablePaths, without } from '../schema/changed-values.ts'
+import { showsSomewhere } from './field-visibility.ts'
 import { optionalSteps } from './optional-steps.ts'
 import type { Pattern, PatternContext, Point, PointOutcome } from './pattern.ts'
 import { reduced, smallest } from './reduced-walk.ts'
 import { StateWalker } from './state-walker.ts'
-import { accepted, fieldName, isInert, type Parts, valueAt } from './walk-parts.ts'
+import { accepted, fieldName, isInert, type Parts, specsOf, valueAt } from './walk-parts.ts'
 
 /** States of one random walk. */
 const WALK_LENGTH = 3
@@ -47,39 +46,38 @@ function specSchema({ operator }: PatternContext): StructuralSchema | undefined 
   return crd && storedSchema(crd).properties?.spec
 }
 
-function specsOf({ context: { operator }, schema }: Parts): fc.Arbitrary<PlainObject> {
-  const { complete = (spec: PlainObject) => spec, accepts = () => true, walkedFields } = operator
-  const walked = walkedFields === undefined ? schema : narrowed(schema, walkedFields)
-  // The schema of a spec is that of an object.
-  return (arbitraryFor(walked) as fc.Arbitrary<PlainObject>).map(complete).filter(accepts)
-}
-
 /** One part of a full state is removed or changed: that has to show somewhere. */
 function singleSteps(parts: Parts, full: PlainObject): readonly Point[] {
   const { walker, schema, context } = parts
-  const point = (what: string, path: RemovablePath, next: PlainObject): Point => {
+  const { complete = (spec: PlainObject) => spec } = context.operator
+  const point = (what: string, { path, value }: ChangedValue, next: PlainObject): Point => {
     const field = fieldName(path)
     // An empty map or list says no more than none.
     const isVisible = !isInert(context, field) && !isEmpty(valueAt(full, path))
     return {
       label: `${field} is ${what}`,
       shape: { coarse: what, fine: field },
-      run: () => reduced(parts, [full, next], (states) => walker.walk(states, isVisible ? field : undefined)),
+      run: () =>
+        reduced(parts, [full, next], async (states) => {
+          const outcome = await walker.walk(states, isVisible ? field : undefined)
+          // A smaller walk shows the same field, which was looked for before.
+          const isUnseen = states[0] === full && outcome.problems[0]?.kind === 'invisible-field'
+          const isShown = isUnseen && (await showsSomewhere(parts, { full, path, next: value as PlainObject }))
+          return isShown ? { ...outcome, problems: [], trace: [] } : outcome
+        }),
     }
   }
-  const removals = removablePaths(schema, full).map((path) => ({
-    path,
-    what: 'removed',
-    next: without(full, path) as PlainObject,
-  }))
-  const { complete = (spec: PlainObject) => spec } = context.operator
+  const removals = removablePaths(schema, full).map((path) => {
+    const value = without(full, path) as PlainObject
+    return { path, value, what: 'removed', next: value }
+  })
   const changes = changedValues(schema, full, context.seed).map(({ path, value }) => {
     const next = value as PlainObject
-    return { path, what: 'changed', next: accepted(parts, next) ? next : complete(next) }
+    return { path, value, what: 'changed', next: accepted(parts, next) ? next : complete(next) }
   })
   return [...removals, ...changes]
     .filter(({ next }) => accepted(parts, next))
-    .map(({ path, what, next }) => point(what, path, next))
+    .map(({ what, next, ...step }) => point(what, step, next))
 }
 
 /** Every optional part is removed, one after the other, and added again. */

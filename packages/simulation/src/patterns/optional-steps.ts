@@ -1,5 +1,4 @@
 /** Walks to states in which a field is empty, which is not the same as absent, or declared where the example has none. */
-import { validate } from '@reeve/crd'
 import { problem } from '../judge/problem.ts'
 import type { PlainObject } from '../operator-under-test.ts'
 import {
@@ -11,6 +10,7 @@ import {
   without,
 } from '../schema/changed-values.ts'
 import type { Point } from './pattern.ts'
+import { otherStates, possible } from './field-visibility.ts'
 import { reduced } from './reduced-walk.ts'
 import { accepted, fieldName, isInert, type Parts, valueAt } from './walk-parts.ts'
 
@@ -41,7 +41,7 @@ function emptySteps(parts: Parts, full: PlainObject): readonly Point[] {
         run: async () => {
           const outcome = await reduced(parts, [full, next], (states) => walker.walkOrExplain(states))
           const isJudged = empty === 0 && outcome.problems.length === 0 && !isInert(context, field)
-          const same = isJudged ? await sameAsZero(parts, { full, path, zero: next }) : undefined
+          const same = isJudged ? await sameAsZero(parts, { full, path }) : undefined
           if (same === undefined) return outcome
           const message = `${field}: 0 has the same effect as ${same} and as leaving it out`
           return { ...outcome, problems: [problem('invisible-field', message)] }
@@ -77,19 +77,39 @@ function onlyNewFields(lists: readonly (readonly Point[])[]): readonly Point[] {
 /** Numbers that operators like as defaults. */
 const USUAL_DEFAULTS = [1, 2, 3, 5, 10, 30, 60, 100]
 
-/** A number that an operator puts in the place of zero, as it does where nothing is said. */
+/**
+ * A number that an operator puts in the place of zero, as it does where nothing is said. Judged in the first state in
+ * which any number shows: where none does, all of them have the same effect.
+ */
 async function sameAsZero(
   parts: Parts,
-  { full, path, zero }: { readonly full: PlainObject; readonly path: RemovablePath; readonly zero: PlainObject },
+  { full, path }: { readonly full: PlainObject; readonly path: RemovablePath },
 ): Promise<number | undefined> {
-  const { walker, schema } = parts
-  const absent = without(full, path) as PlainObject
-  const isPossible = validate(schema, absent).length === 0 && accepted(parts, absent)
-  if (!isPossible || (await walker.haveSameEffect(zero, absent)) !== true) return undefined
-  for (const number of USUAL_DEFAULTS) {
-    const other = replaced(full, path, number) as PlainObject
-    if (validate(schema, other).length > 0 || !accepted(parts, other)) continue
-    if ((await walker.haveSameEffect(zero, other)) === true) return number
+  for (const state of [full, ...otherStates(parts, full, path)]) {
+    const [zero, absent] = [possible(parts, replaced(state, path, 0)), possible(parts, without(state, path))]
+    const effect = zero && absent && (await parts.walker.effect(zero, absent))
+    if (zero === undefined || effect === undefined) continue
+    if (effect !== 'unseen') return undefined
+    const { same, isShown } = await likeZero(parts, state, path, zero)
+    if (isShown) return same
   }
   return undefined
+}
+
+/** The first of the usual numbers that has the effect of zero, and whether any has another one. */
+async function likeZero(
+  parts: Parts,
+  state: PlainObject,
+  path: RemovablePath,
+  zero: PlainObject,
+): Promise<{ readonly same: number | undefined; readonly isShown: boolean }> {
+  let [same, isShown]: [number | undefined, boolean] = [undefined, false]
+  for (const number of USUAL_DEFAULTS) {
+    const other = possible(parts, replaced(state, path, number))
+    const effect = other && (await parts.walker.effect(zero, other))
+    if (effect === 'shown') isShown = true
+    if (effect === 'unseen') same ??= number
+    if (isShown && same !== undefined) break
+  }
+  return { same, isShown }
 }

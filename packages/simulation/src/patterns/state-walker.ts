@@ -61,8 +61,11 @@ export class StateWalker {
     const outcome = outcomeOf(around)
     if (visible === undefined || outcome.problems.length > 0) return outcome
     const before = await this.#goStraight(first)
-    if (before.isRejected || !isUnseen(before.baseline.snapshots[0], end, this.#primaryId)) return outcome
-    const invisible = problem('invisible-field', `${visible} shows in no object but the declared one`)
+    if (before.isRejected || effectOf(before.baseline.snapshots[0], end, this.#primaryId) !== 'unseen') return outcome
+    const invisible = problem(
+      'invisible-field',
+      `${visible} shows in no object but the declared one, whatever the other fields were: list it in inertFields if that is intended, or give exampleSpecs in which it shows`,
+    )
     return { ...outcome, problems: [invisible], trace: around.world.log.trace.excerpt() }
   }
 
@@ -94,12 +97,11 @@ export class StateWalker {
     return { ...other.outcome, problems: [problem('state-differs', message)], differences: found }
   }
 
-  /** Whether two states lead to the same objects; `undefined` when one of them cannot be applied. */
-  async haveSameEffect(one: PlainObject, other: PlainObject): Promise<boolean | undefined> {
+  /** How the objects that two states lead to differ; `undefined` when one of them cannot be applied. */
+  async effect(one: PlainObject, other: PlainObject): Promise<Effect | undefined> {
     const [first, second] = [await this.#goStraight(one), await this.#goStraight(other)]
     if ([first, second].some(({ isRejected, outcome }) => isRejected || outcome.problems.length > 0)) return undefined
-    const [before, after = new Map()] = [first.baseline.snapshots[0], second.baseline.snapshots[0]]
-    return isUnseen(before, after, this.#primaryId)
+    return effectOf(first.baseline.snapshots[0], second.baseline.snapshots[0], this.#primaryId)
   }
 
   get #key(): ObjectKey {
@@ -178,10 +180,11 @@ const IMPOSSIBLE: ReadonlySet<ProblemKind> = new Set([
 /** Snapshots that are kept: a few kilobytes each. */
 const MAX_REMEMBERED = 64
 
-/** The declared objects differ after defaulting, and nothing else does. */
-function isUnseen(before: Snapshot | undefined, after: Snapshot, primary: string): boolean {
-  if (before === undefined) return false
+/** `none` when two declared objects are equal after defaulting, `unseen` when only they differ, `shown` when others do. */
+type Effect = 'none' | 'unseen' | 'shown'
+
+function effectOf(before: Snapshot = new Map(), after: Snapshot = new Map(), primary: string): Effect {
   const all = differences(before, after)
-  const isDeclared = ({ object, field }: (typeof all)[number]) => object === primary && field.startsWith('spec')
-  return all.length > 0 && all.every(isDeclared)
+  if (all.length === 0) return 'none'
+  return all.every(({ object, field }) => object === primary && field.startsWith('spec')) ? 'unseen' : 'shown'
 }

@@ -43,15 +43,25 @@ export interface ChangedValue {
 /**
  * `value` with each single word, number or switch in it replaced by another one that the schema accepts, one at a time.
  *
+ * @param count how many other values of each; of a choice, all
+ *
  * @example
  * changedValues(schema, { image: 'nginx', replicas: 2 }, 1) // [{ path: ['image'], value: … }, { path: ['replicas'], … }]
  */
-export function changedValues(schema: StructuralSchema, value: unknown, seed: number): readonly ChangedValue[] {
+export function changedValues(
+  schema: StructuralSchema,
+  value: unknown,
+  seed: number,
+  count = 1,
+): readonly ChangedValue[] {
   return leavesOf(schema, value, []).flatMap(({ path, field, leaf }) => {
-    const others = fc.sample(arbitraryFor(field), { seed, numRuns: 20 }).filter((other) => other !== leaf)
-    const changed = others.map((other) => replaced(value, path, other))
-    const valid = changed.find((candidate) => validate(schema, candidate).length === 0)
-    return valid === undefined ? [] : [{ path, value: valid }]
+    const samples = fc.sample(arbitraryFor(field), { seed, numRuns: 20 })
+    const candidates = count > 1 ? [...(field.enum ?? []), ...samples] : samples
+    return [...new Set(candidates)]
+      .filter((other) => other !== leaf)
+      .map((other) => ({ path, value: replaced(value, path, other) }))
+      .filter((changed) => validate(schema, changed.value).length === 0)
+      .slice(0, count > 1 ? Math.max(count, field.enum?.length ?? 0) : 1)
   })
 }
 

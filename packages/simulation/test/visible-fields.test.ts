@@ -1,0 +1,144 @@
+/** Which fields of a declared object count as invisible: those that show for no value of the others. */
+import { defineCrd, type ObjectOf, oneOf } from '@reeve/crd'
+import { ConfigMaps } from '@reeve/kube'
+import { defineOperator, desired } from '@reeve/runtime'
+import { type TSchema, Type } from 'typebox'
+import { describe, expect, it } from 'vitest'
+import { explore, type OperatorUnderTest, type PlainObject } from '../src/index.ts'
+
+const labels = { 'app.kubernetes.io/managed-by': 'cards' }
+
+/** An operator that makes a ConfigMap of what `data` returns, and none of `undefined`. */
+function cards<Spec extends TSchema>(
+  spec: Spec,
+  data: (spec: ObjectOf<{ spec: Spec }>['spec']) => Readonly<Record<string, unknown>> | undefined,
+  more: Partial<OperatorUnderTest> = {},
+): OperatorUnderTest {
+  const CardCrd = defineCrd({
+    group: 'example.com',
+    kind: 'Card',
+    plural: 'cards',
+    scope: 'Namespaced',
+    versions: { v1: { spec } },
+  })
+  const operator = defineOperator({
+    name: 'cards',
+    controllers: [
+      {
+        for: CardCrd.resource('v1'),
+        owns: [{ resource: ConfigMaps, labelSelector: 'app.kubernetes.io/managed-by=cards' }],
+        render: ({ metadata: { name, namespace }, spec: declared }) => {
+          const content = data(declared)
+          if (content === undefined) return []
+          return [
+            desired(ConfigMaps, { metadata: { name, namespace, labels }, data: { all: JSON.stringify(content) } }),
+          ]
+        },
+      },
+    ],
+  })
+  return {
+    name: 'cards',
+    crds: [CardCrd],
+    start: ({ clock, random, logger, metrics }, client) =>
+      operator.create({ client, clock, random, logger, metrics }).manager,
+    ...more,
+  }
+}
+
+/** What is said of an operator whose example is `spec`. */
+async function problemsOf(operator: OperatorUnderTest, spec?: PlainObject): Promise<readonly string[]> {
+  const tested = { ...operator, ...(spec && { exampleSpecs: [spec] }) }
+  const nothing = { name: 'nothing', steps: [{ name: 'nothing', act: async () => undefined }] }
+  const { divergences } = await explore(tested, nothing, { patterns: ['declared-states'], budget: 2 })
+  return divergences.map(({ label, message }) => `${label}: ${message}`)
+}
+
+const Hidden = Type.Object({ text: Type.String({ minLength: 1 }), isPublic: Type.Boolean({ default: true }) })
+
+describe('a field that shows for some value of the others is visible', () => {
+  it('behind a switch that is off in the example', async () => {
+    const operator = cards(Hidden, ({ text, isPublic }) => (isPublic ? { text } : undefined))
+    expect(await problemsOf(operator, { text: 'hi', isPublic: false })).toEqual([])
+  })
+
+  it('behind one of many choices', async () => {
+    const kinds = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J'] as const
+    const spec = Type.Object({ kind: oneOf(kinds), port: Type.Optional(Type.Integer({ minimum: 1 })) })
+    const operator = cards(spec, ({ kind, port }) => ({ kind, ...(kind === 'H' && { port }) }))
+    expect(await problemsOf(operator, { kind: 'A', port: 4 })).toEqual([])
+  })
+
+  it('behind two switches, one of them next to it', async () => {
+    const spec = Type.Object({
+      isOn: Type.Boolean(),
+      tls: Type.Object({ isOn: Type.Boolean(), name: Type.String({ minLength: 1 }) }),
+    })
+    const operator = cards(spec, ({ isOn, tls }) => ({
+      isOn: String(isOn),
+      tls: String(tls.isOn),
+      ...(isOn && tls.isOn && { name: tls.name }),
+    }))
+    expect(await problemsOf(operator, { isOn: false, tls: { isOn: false, name: 'a' } })).toEqual([])
+  })
+
+  it('when the others are absent, as an override is', async () => {
+    const text = Type.Optional(Type.String({ minLength: 1 }))
+    const operator = cards(Type.Object({ text, override: text }), ({ text: own, override }) => ({
+      text: override ?? own,
+    }))
+    expect(await problemsOf(operator, { text: 'hi', override: 'ho' })).toEqual([])
+  })
+
+  it('in another example', async () => {
+    const spec = Type.Object({ kind: Type.String({ pattern: '^(a|rare)$' }), text: Type.String({ minLength: 1 }) })
+    const operator = cards(spec, ({ kind, text }) => (kind === 'rare' ? { kind, text } : { kind }))
+    const exampleSpecs = [
+      { kind: 'a', text: 'hi' },
+      { kind: 'rare', text: 'hi' },
+    ]
+    expect(await problemsOf({ ...operator, exampleSpecs })).toEqual([])
+  })
+
+  it('where the value of the example is the one that the operator takes by itself', async () => {
+    const operator = cards(Type.Object({ copies: Type.Optional(Type.Integer({ minimum: 1 })) }), ({ copies = 2 }) => ({
+      copies,
+    }))
+    expect(await problemsOf(operator, { copies: 2 })).toEqual([])
+  })
+
+  it('and 0 is not taken for another number where no number shows', async () => {
+    const copies = Type.Optional(Type.Integer({ minimum: 0 }))
+    const spec = Type.Object({ isOn: Type.Boolean(), copies })
+    const operator = cards(spec, ({ isOn, copies: number = 1 }) => (isOn ? { number } : undefined))
+    expect(await problemsOf(operator, { isOn: false, copies: 3 })).toEqual([])
+  })
+})
+
+describe('a field that shows for no value of the others is invisible', () => {
+  it('and reported once, with what to do about it', async () => {
+    const spec = Type.Object({ text: Type.String({ minLength: 1 }), hint: Type.Optional(Type.String()) })
+    const operator = cards(spec, ({ text }) => ({ text }))
+    expect(await problemsOf(operator, { text: 'hi', hint: 'loud' })).toEqual([
+      expect.stringMatching(/^spec.hint is removed: spec.hint shows in no object .*inertFields/),
+      expect.stringMatching(/^spec.hint is changed: spec.hint shows in no object .*inertFields/),
+    ])
+    expect(await problemsOf({ ...operator, inertFields: ['spec.hint'] }, { text: 'hi', hint: 'loud' })).toEqual([])
+  })
+
+  it('also beside a switch', async () => {
+    const operator = cards(Hidden, ({ isPublic }) => (isPublic ? {} : undefined))
+    expect(await problemsOf(operator, { text: 'hi', isPublic: false })).toEqual([
+      expect.stringContaining('spec.text shows in no object'),
+    ])
+  })
+
+  it('and 0 is taken for another number behind a switch', async () => {
+    const copies = Type.Optional(Type.Integer({ minimum: 0 }))
+    const spec = Type.Object({ isOn: Type.Boolean(), copies })
+    const operator = cards(spec, ({ isOn, copies: number }) => (isOn ? { number: number || 1 } : undefined))
+    expect(await problemsOf(operator, { isOn: false, copies: 3 })).toEqual([
+      expect.stringContaining('spec.copies: 0 has the same effect as 1 and as leaving it out'),
+    ])
+  })
+})
