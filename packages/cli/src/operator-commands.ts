@@ -11,7 +11,7 @@ import { EXIT, type Subcommand, type SubcommandEntry } from './subcommand.ts'
 export type CommandedOperator = Pick<
   // Whatever its resources are.
   Operator<never>,
-  'name' | 'crds' | 'rbac' | 'describe' | 'webhookConfigurations'
+  'name' | 'crds' | 'rbac' | 'describe' | 'webhooks' | 'webhookConfigurations'
 > & {
   create(options: Parameters<Operator<never>['create']>[0]): Pick<ReturnType<Operator<never>['create']>, 'manager'>
 }

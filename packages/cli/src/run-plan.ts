@@ -1,6 +1,6 @@
 /** Reads files and the cluster for `plan`, and makes the plan. */
-import { createClient, type KubeObject, loadConfig } from '@reeve/kube'
-import { type Plan, type PlanFinding, type PlannedOperator, planOperator, readState } from '@reeve/plan'
+import { createClient, type KubeObject, loadConfig, Namespaces } from '@reeve/kube'
+import { isOf, type Plan, type PlanFinding, type PlannedOperator, planOperator, readState } from '@reeve/plan'
 import { objectsIn, readManifests, titleOf } from './manifests/index.ts'
 import type { PlanOptions } from './plan-command.ts'
 import type { CommandContext } from './subcommand.ts'
@@ -61,10 +61,12 @@ async function filesOf(
   const { documents, problems } = await readManifests(filename, readStdin)
   const kinds = operator
     .describe()
-    .flatMap(({ resource, owns, watches, reads }) => [
+    .flatMap(({ resource, owns, watches, reads, onDemand }) => [
       resource,
       ...[...owns, ...watches, ...reads].map((source) => source.resource),
+      ...onDemand,
     ])
+    .concat(Namespaces)
   const findings: PlanFinding[] = problems.map((problem) => ({ ...problem, severity: 'error', rule: 'yaml' }))
   const files: KubeObject[] = []
   for (const entry of objectsIn(documents)) {
@@ -73,11 +75,11 @@ async function filesOf(
       continue
     }
     const { object, file, locate } = entry
-    const kind = kinds.find((one) => one.kind === object.kind)
-    if (kind === undefined && object.kind !== 'Namespace') {
+    const kind = kinds.find((one) => isOf(one, object))
+    if (kind === undefined) {
       const message = 'ignored: the operator does not use this kind'
       findings.push({ severity: 'note', message, object: titleOf(object), file, ...locate('kind') })
-    } else files.push(kind?.namespaced ? inNamespace(object, given ?? defaultNamespace) : object)
+    } else files.push(kind.namespaced ? inNamespace(object, given ?? defaultNamespace) : object)
   }
   return { files, findings }
 }

@@ -1,4 +1,5 @@
 /** The errors between a client and an API server, one class per case that a caller may handle. */
+import { isBuiltInGroup } from './api-groups.ts'
 import type { Status } from './objects.ts'
 import { describeTarget, type RequestTarget } from './request-target.ts'
 
@@ -235,8 +236,7 @@ function isNotServed({ resource }: RequestTarget, status: number, body: Status |
 }
 
 function notServed({ group = '', version = '', resource = '' }: RequestTarget): string {
-  // Groups of custom resources have a domain.
-  if (!group.includes('.') || group.endsWith('.k8s.io')) {
+  if (isBuiltInGroup(group)) {
     return `: the server does not serve ${resource} in ${group === '' ? '' : `${group}/`}${version}; check its version`
   }
   return `: the CRD ${resource}.${group} is not installed, or does not serve ${version}; apply it`

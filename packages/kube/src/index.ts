@@ -1,4 +1,5 @@
 /** @module A client of the Kubernetes API. */
+export * from './api-groups.ts'
 export * from './bounded-json.ts'
 export * from './builtin-resources.ts'
 export type * from './client.ts'

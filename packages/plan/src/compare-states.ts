@@ -2,6 +2,7 @@
 import { isRecord, type KubeObject, type Service, Services } from '@reeve/kube'
 import { type FieldChange, fieldDiff } from './field-diff.ts'
 import { KNOWN_AFTER_APPLY } from './placeholders.ts'
+import { isOf } from './put-manifests.ts'
 import type { ObjectsById } from './scratch-cluster.ts'
 import { type Conceal, essence } from './shown-object.ts'
 
@@ -123,7 +124,7 @@ function shower(unknown: readonly string[], conceal: Conceal): Show {
 /** Addresses of new Services, which also occur in other objects. */
 export function newAddresses(before: ObjectsById, after: ObjectsById): readonly string[] {
   return [...after].flatMap(([identity, object]) => {
-    if (object.kind !== Services.kind || before.has(identity)) return []
+    if (!isOf(Services, object) || before.has(identity)) return []
     const { spec } = object as Service // by its kind
     return (spec?.clusterIPs ?? []).filter((address) => address !== 'None')
   })

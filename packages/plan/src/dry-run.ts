@@ -7,11 +7,13 @@ import {
   type KubeObject,
   type ObjectMeta,
   type Resource,
+  Services,
   type Stored,
   type WriteOptions,
 } from '@reeve/kube'
 import { fieldDiff } from './field-diff.ts'
 import type { PlanFinding } from './plan.ts'
+import { isOf } from './put-manifests.ts'
 import { type ObjectsById, titleOf } from './scratch-cluster.ts'
 import { essence } from './shown-object.ts'
 
@@ -79,7 +81,7 @@ async function send(
   object: Stored<KubeObject>,
   { kinds, fieldManager, signal }: DryRunOptions,
 ): Promise<Stored<KubeObject> | PlanFinding> {
-  const resource = kinds.find(({ kind }) => kind === object.kind)
+  const resource = kinds.find((kind) => isOf(kind, object))
   if (resource === undefined) return object
   const options = { dryRun: true, fieldManager, signal }
   try {
@@ -111,8 +113,8 @@ async function create(
 }
 
 /** The addresses of the scratch cluster do not exist in the real one. */
-function withoutAddresses<T extends { readonly kind: string }>(object: T): T {
-  if (object.kind !== 'Service') return object
+function withoutAddresses<T extends Pick<KubeObject, 'apiVersion' | 'kind'>>(object: T): T {
+  if (object.apiVersion !== 'v1' || object.kind !== Services.kind) return object
   const { spec } = object as { readonly spec?: Readonly<Record<string, unknown>> }
   if (spec?.clusterIP === 'None') return object
   const { clusterIP: _ip, clusterIPs: _ips, ...rest } = spec ?? {}

@@ -11,6 +11,7 @@ export {
   PlanRefusedError,
   planOperator,
 } from './plan-operator.ts'
+export { isOf } from './put-manifests.ts'
 export { type ReadState, readState } from './read-state.ts'
 export { identityOf, type ObjectsById, ScratchCluster, titleOf } from './scratch-cluster.ts'
 export { type Conceal, concealer, essence } from './shown-object.ts'

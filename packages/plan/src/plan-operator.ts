@@ -16,16 +16,25 @@ import { compareStates, compareText, newAddresses, type Place, type PlannedChang
 import { dryRun } from './dry-run.ts'
 import type { Plan, PlanFinding, PlannedResource } from './plan.ts'
 import { isOf, putManifests } from './put-manifests.ts'
-import { byIdentity, identityOf, type ObjectsById, ScratchCluster, titleOf } from './scratch-cluster.ts'
+import {
+  byIdentity,
+  identityOf,
+  type ObjectsById,
+  ScratchCluster,
+  type ScratchOptions,
+  titleOf,
+} from './scratch-cluster.ts'
 import { type Conceal, concealer } from './shown-object.ts'
 
 /** What a plan needs of an operator. */
-export type PlannedOperator = Pick<Operator<never>, 'name' | 'describe' | 'crds'>
+export type PlannedOperator = Pick<Operator<never>, 'name' | 'describe' | 'crds' | 'webhooks'>
 
 /** The input of a plan. */
 export interface PlanOperatorInput {
   /** Objects to apply first, each with its namespace. @default none: what the operator would do now */
   readonly files?: readonly KubeObject[]
+  /** Whether files replace what exists, so that what they lack is removed. @default they are applied as by kubectl */
+  readonly replaces?: boolean
   /** The objects of the cluster, see `readState`. */
   readonly state: readonly KubeObject[]
   /** Without files: only resources of this namespace. @default all */
@@ -46,7 +55,7 @@ export interface PlanOperatorInput {
 
 /** What an operator adds to its plans. */
 export interface PlanAdditions {
-  /** An object of a file in the version of its resource. @default as it is in the file */
+  /** An object of a file in the version of its resource. @default converted by the webhooks of the operator */
   convert?(resource: Resource, object: KubeObject): KubeObject
   /**
    * Called once the files are applied to the scratch cluster, before the controllers run: for objects that only the plan
@@ -100,7 +109,7 @@ interface Target {
  * const { changes } = await planOperator(greeter, { files, state, signal })
  */
 export async function planOperator(operator: PlannedOperator, input: PlanOperatorInput): Promise<Plan> {
-  const { files = [], state, unserved = [], additions = {}, cluster, signal } = input
+  const { files = [], replaces = false, state, unserved = [], additions = {}, cluster, signal } = input
   const { convert, conceal = concealer(), isEcho } = additions
   const controllers = operator.describe()
   const kinds = kindsOf(controllers, unserved)
@@ -109,10 +118,12 @@ export async function planOperator(operator: PlannedOperator, input: PlanOperato
   const clock: Clock = { ...systemClock, now: () => nowMs }
   const { name: fieldManager } = operator
   const sources = controllers.flatMap(({ owns, watches, reads }) => [...owns, ...watches, ...reads])
-  await using scratch = await ScratchCluster.start({ clock, fieldManager, kinds, crds: operator.crds(), sources })
+  const crds = operator.crds({ url: WEBHOOKS })
+  const callWebhook = callerOf(operator)
+  await using scratch = await ScratchCluster.start({ clock, fieldManager, kinds, crds, callWebhook, sources })
   await scratch.adopt(state)
   const before = scratch.objects()
-  await putManifests(scratch, files, { kinds, signal, ...(convert && { convert }) })
+  await putManifests(scratch, files, { kinds, replaces, signal, ...(convert && { convert }) })
   const targets = targetsOf(controllers, scratch.objects(), input)
   const madeUp = new Set((await additions.prepare?.(scratch))?.map(identityOf))
   const { findings, failed } = await rehearse(scratch, targets, { clock, signal, logger: input.logger ?? silentLogger })
@@ -142,6 +153,18 @@ export async function planOperator(operator: PlannedOperator, input: PlanOperato
     changes: [...changes].sort(byPlace(additions.componentOrder ?? [])),
     unchanged,
     findings: [...findings, ...reports.flatMap((report) => report.findings), ...(asked?.findings ?? [])],
+  }
+}
+
+/** A name for the operator's webhooks, which are called in process. */
+const WEBHOOKS = 'https://operator.invalid'
+
+/** Calls the operator's own webhooks; a scratch cluster knows no others. */
+function callerOf({ webhooks }: PlannedOperator): NonNullable<ScratchOptions['callWebhook']> {
+  return ({ url, review, signal }) => {
+    const { pathname } = new URL(url)
+    // The copy because handlers freeze what they get.
+    return webhooks.find(({ path }) => path === pathname)?.respond(structuredClone(review), signal)
   }
 }
 

@@ -1,21 +1,21 @@
 /** The objects of files, put into a scratch cluster as `kubectl apply` would put them into a real one. */
-import { isRecord, type KubeObject, type ObjectMeta, type Resource, type Stored } from '@reeve/kube'
+import { groupOf, type KubeObject, type Resource, type Stored } from '@reeve/kube'
+import { applied, lastApplied } from './apply-manifest.ts'
 import type { ScratchCluster } from './scratch-cluster.ts'
-
-/** Where kubectl keeps the configuration that it applied last. */
-export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** Options of {@link putManifests}. */
 export interface PutOptions {
   /** The kinds to take, in the order in which they are needed. */
   readonly kinds: readonly Resource[]
-  /** An object in the version of its resource. @default the version in the file */
+  /** An object in the version of its resource. @default the scratch cluster converts it, as its CRD says */
   readonly convert?: (resource: Resource, object: KubeObject) => KubeObject
+  /** Whether they replace what exists, as `kubectl replace` does. @default they are applied */
+  readonly replaces?: boolean
   readonly signal: AbortSignal
 }
 
 /**
- * Creates or replaces the objects.
+ * Creates the objects, or applies them to those that exist: fields that others set are kept.
  *
  * *Errors*: those of the server when it rejects one.
  *
@@ -25,47 +25,44 @@ export interface PutOptions {
 export async function putManifests(
   scratch: ScratchCluster,
   objects: readonly KubeObject[],
-  { kinds, convert = (_resource, object) => object, signal }: PutOptions,
+  { kinds, convert = (_resource, object) => object, replaces = false, signal }: PutOptions,
 ): Promise<void> {
-  for (const resource of kinds) {
-    for (const given of objects.filter((object) => isOf(resource, object))) {
-      const { status: _reported, ...object } = convert(resource, given) as KubeObject & { readonly status?: unknown }
+  for (const stored of kinds) {
+    for (const given of objects.filter((object) => isOf(stored, object))) {
+      const { status: _reported, ...object } = convert(stored, given) as KubeObject & { readonly status?: unknown }
+      const resource = scratch.served(stored, object)
+      const file = { ...object, apiVersion: apiVersionOf(resource) }
       const { namespace, name = '' } = object.metadata
-      const live = scratch.view.get(resource, namespace === undefined ? { name } : { namespace, name })
+      const key = namespace === undefined ? { name } : { namespace, name }
       const write = { signal, fieldManager: 'kubectl-client-side-apply' }
-      if (live === undefined) await scratch.client.create(resource, object, write)
-      else await scratch.client.update(resource, replacing(live, object), write)
+      if (scratch.view.get(stored, key) === undefined) await scratch.client.create(resource, file, write)
+      else {
+        const live: Stored<KubeObject> = await scratch.client.get(resource, key, { signal })
+        const before = inVersion(lastApplied(live), (one) => convert(stored, one))
+        // What is absent in a file that replaces the object was removed from it; labels may still be of others.
+        const last = replaces ? { ...live, metadata: before?.metadata ?? {} } : before
+        await scratch.client.update(resource, applied(live, file, last), write)
+      }
     }
   }
 }
 
 /** Whether an object is of a resource, in any version. */
 export function isOf(resource: Resource, { apiVersion, kind }: KubeObject): boolean {
-  const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['']
-  return resource.kind === kind && resource.group === group
+  return resource.kind === kind && resource.group === groupOf(apiVersion)
 }
 
-/** Labels and annotations of other managers are kept, everything else is as in the file. */
-function replacing(live: Stored<KubeObject>, object: KubeObject): KubeObject {
-  const before = lastApplied(live)
-  const merge = (field: 'labels' | 'annotations') => {
-    const kept = Object.entries(live.metadata[field] ?? {}).filter(([key]) => !Object.hasOwn(before[field] ?? {}, key))
-    const map = { ...Object.fromEntries(kept), ...object.metadata[field] }
-    return Object.keys(map).length > 0 && { [field]: map }
-  }
-  const { managedFields: _owners, labels: _labels, annotations: _annotations, ...rest } = live.metadata
-  const { status } = live as { readonly status?: unknown }
-  const metadata: ObjectMeta = { ...rest, ...merge('labels'), ...merge('annotations') }
-  return { ...object, metadata, ...(status !== undefined && { status }) }
-}
-
-/** The metadata of the file from which the live object was made. */
-function lastApplied({ metadata }: KubeObject): ObjectMeta {
+/** As it is, if it cannot be converted: anyone may have written it. */
+function inVersion(
+  object: KubeObject | undefined,
+  convert: (object: KubeObject) => KubeObject,
+): KubeObject | undefined {
+  if (object === undefined) return undefined
   try {
-    const value: unknown = JSON.parse(metadata.annotations?.[LAST_APPLIED] ?? '{}')
-    return isRecord(value) && isRecord(value.metadata) ? value.metadata : {}
+    return convert(object)
   } catch {
-    // Not written by kubectl: nothing is known to have been removed from the file.
-    return {}
+    return object
   }
 }
+
+const apiVersionOf = ({ group, version }: Resource): string => (group === '' ? version : `${group}/${version}`)

@@ -1,11 +1,18 @@
 /** A cluster in memory on which a reconcile may write: the difference that it makes is the plan. */
 import { createHash } from 'node:crypto'
-import { type EmbeddedCluster, type JsonObject, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import {
+  type EmbeddedCluster,
+  type EmbeddedClusterOptions,
+  type JsonObject,
+  startEmbeddedCluster,
+} from '@reeve/embedded-cluster'
 import {
   type Clock,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
   createClient,
+  groupOf,
+  isBuiltInGroup,
   type KubeClient,
   type KubeObject,
   type Resource,
@@ -20,9 +27,9 @@ import { controllerOf } from '@reeve/runtime/owner-references'
 /** Objects by what identifies them, see {@link identityOf}. */
 export type ObjectsById = ReadonlyMap<string, Stored<KubeObject>>
 
-/** Kind, namespace and name. All kinds of a plan have different names, whatever their group. */
-export function identityOf({ kind, metadata }: KubeObject): string {
-  return `${kind}/${metadata.namespace ?? ''}/${metadata.name ?? ''}`
+/** Group, kind, namespace and name: two groups may have kinds of one name. */
+export function identityOf({ apiVersion, kind, metadata }: KubeObject): string {
+  return `${groupOf(apiVersion)}/${kind}/${metadata.namespace ?? ''}/${metadata.name ?? ''}`
 }
 
 /** Names an object for people: `WebApp shop/web`. */
@@ -43,6 +50,8 @@ export interface ScratchOptions {
   readonly kinds: readonly Resource[]
   /** The CRDs of custom kinds. Of one without a CRD, any object is accepted. */
   readonly crds: readonly CustomResourceDefinition[]
+  /** Responds to reviews of the conversion webhooks in `crds`. @default nothing is converted but the name of the version */
+  readonly callWebhook?: EmbeddedClusterOptions['callWebhook']
   /** What the operator caches, so that reads show what its informers would select. @default everything */
   readonly sources?: readonly Source<KubeObject>[]
 }
@@ -61,13 +70,15 @@ export class ScratchCluster implements AsyncDisposable {
   readonly #cluster: EmbeddedCluster
   readonly #clock: Clock
   readonly #kinds: readonly Resource[]
+  readonly #crds: readonly CustomResourceDefinition[]
   readonly #all: CacheReader
   #writes = 0
 
-  private constructor(cluster: EmbeddedCluster, { clock, fieldManager, kinds, sources = [] }: ScratchOptions) {
+  private constructor(cluster: EmbeddedCluster, { clock, fieldManager, kinds, crds, sources = [] }: ScratchOptions) {
     this.#cluster = cluster
     this.#clock = clock
     this.#kinds = kinds
+    this.#crds = crds
     this.#all = viewOf(cluster, [])
     this.view = viewOf(cluster, sources)
     this.client = createClient({
@@ -79,18 +90,21 @@ export class ScratchCluster implements AsyncDisposable {
 
   /** Starts one with the namespaces that every cluster has. */
   static async start(options: ScratchOptions): Promise<ScratchCluster> {
-    const { clock, kinds, crds } = options
+    const { clock, kinds, crds, callWebhook } = options
     const cluster = await startEmbeddedCluster({
       listen: false,
       authorization: 'AlwaysAllow',
       controllers: false,
       clock,
       random: repeatable(),
+      ...(callWebhook && { callWebhook }),
     })
     const scratch = new ScratchCluster(cluster, options)
     const known = new Set(crds.map(({ metadata }) => metadata.name))
     const open = kinds.filter((kind) => isCustom(kind) && !known.has(crdName(kind))).map(openDefinition)
-    for (const crd of [...crds, ...open]) await scratch.client.create(CustomResourceDefinitions, withoutWebhook(crd))
+    for (const crd of [...crds.map((one) => definition(one, kinds, callWebhook !== undefined)), ...open]) {
+      await scratch.client.create(CustomResourceDefinitions, crd)
+    }
     return scratch
   }
 
@@ -107,6 +121,14 @@ export class ScratchCluster implements AsyncDisposable {
       // Objects that were read from a server or a file are JSON.
       await this.#cluster.adopt([{ ...object, metadata } as unknown as JsonObject])
     }
+  }
+
+  /** The resource in the version of an object, or as it is where that version is not known here. */
+  served(resource: Resource, { apiVersion }: KubeObject): Resource {
+    const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+    const isServed =
+      isBuiltInGroup(resource.group) || this.#crds.some(({ metadata }) => metadata.name === crdName(resource))
+    return isServed ? { ...resource, version } : resource
   }
 
   /** Every object of the kinds of the plan, in its current state. */
@@ -126,13 +148,20 @@ export class ScratchCluster implements AsyncDisposable {
 
 const crdName = ({ plural, group }: Resource): string => (group === '' ? plural : `${plural}.${group}`)
 
-/** Groups of custom resources have a domain. */
-const isCustom = ({ group }: Resource): boolean => group.includes('.') && !group.endsWith('.k8s.io')
+const isCustom = ({ group }: Resource): boolean => !isBuiltInGroup(group)
 
-/** Nothing serves a conversion webhook here; objects are adopted in the version that they were read in. */
-function withoutWebhook(crd: CustomResourceDefinition): CustomResourceDefinition {
-  const { conversion: _webhook, ...spec } = crd.spec
-  return { ...crd, spec }
+/** A definition that stores objects in the version that the operator uses, because views show them as they are stored. */
+function definition(
+  crd: CustomResourceDefinition,
+  kinds: readonly Resource[],
+  isConverted: boolean,
+): CustomResourceDefinition {
+  const { conversion, versions, ...spec } = crd.spec
+  const used = kinds.find((kind) => crdName(kind) === crd.metadata.name)?.version
+  const stored = versions.some(({ name }) => name === used)
+    ? versions.map((version) => ({ ...version, storage: version.name === used }))
+    : versions
+  return { ...crd, spec: { ...spec, versions: stored, ...(isConverted && conversion && { conversion }) } }
 }
 
 /** A definition that admits everything the operator writes: the real cluster validates it. */
@@ -141,7 +170,8 @@ function openDefinition({ group, version, kind, plural, namespaced }: Resource):
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
+    // Definitions in groups of Kubernetes are rejected without it.
+    metadata: { name: `${plural}.${group}`, annotations: { 'api-approved.kubernetes.io': 'unapproved, for a plan' } },
     spec: {
       group,
       scope: namespaced ? 'Namespaced' : 'Cluster',

@@ -1,9 +1,9 @@
 /** Objects as a plan may show them: without secrets, without what servers keep for themselves, the same in every run. */
 import { isRecord, type KubeObject } from '@reeve/kube'
 import { CREATED_FROM } from '@reeve/runtime/engine'
+import { LAST_APPLIED } from './apply-manifest.ts'
 import { fieldPath } from './field-diff.ts'
 import { GENERATED, KNOWN_AFTER_APPLY, SENSITIVE } from './placeholders.ts'
-import { LAST_APPLIED } from './put-manifests.ts'
 
 /** Metadata by which users identify an object; the rest belongs to servers and controllers. */
 const SHOWN_METADATA = ['name', 'namespace', 'labels', 'annotations', 'finalizers'] as const

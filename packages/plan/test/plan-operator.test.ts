@@ -1,4 +1,4 @@
-import { crdManifest, defineCrd } from '@reeve/crd'
+import { crdManifest, defineConversion, defineCrd, type ObjectOf } from '@reeve/crd'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
   ConfigMaps,
@@ -9,10 +9,12 @@ import {
   Namespaces,
   resource,
   Secrets,
+  Services,
   systemClock,
 } from '@reeve/kube'
 import { asDocument, formatText, PlanRefusedError, planOperator, readState } from '@reeve/plan'
 import { defineOperator, desired } from '@reeve/runtime'
+import { conversionWebhook } from '@reeve/runtime/webhooks'
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
 
@@ -181,6 +183,151 @@ describe('what an operator adds to its plans', () => {
   })
 })
 
+describe('a file in another version that the CRD serves', () => {
+  const old = { spec: Type.Object({ days: Type.Integer({ default: 7 }), tone: Type.Optional(Type.String()) }) } as const
+  const current = { spec: Type.Object({ hours: Type.Integer(), tone: Type.Optional(Type.String()) }) } as const
+  const crd = defineCrd({
+    group: 'example.com',
+    kind: 'Backup',
+    plural: 'backups',
+    scope: 'Namespaced',
+    // The operator uses another version than the one that is stored.
+    versions: { v1: { ...old, storage: true }, v2: current },
+  })
+  const convert = defineConversion(crd, 'v2', {
+    v1: {
+      toHub: ({ spec: { days, ...rest }, ...object }: ObjectOf<typeof old>) => ({
+        ...object,
+        spec: { ...rest, hours: days * 24 },
+      }),
+      fromHub: ({ spec: { hours, ...rest }, ...object }: ObjectOf<typeof current>) => ({
+        ...object,
+        spec: { ...rest, days: Math.floor(hours / 24) },
+      }),
+    },
+  })
+  const backups = defineOperator({
+    name: 'backups',
+    crds: [crdManifest(crd)],
+    webhooks: [conversionWebhook('/convert', [{ group: 'example.com', kind: 'Backup', convert }])],
+    controllers: [
+      {
+        for: crd.resource('v2'),
+        owns: [{ resource: ConfigMaps, labelSelector: 'app=notes' }],
+        render: ({ metadata: { namespace, name }, spec: { hours } }) => [
+          desired(ConfigMaps, { metadata: { namespace, name, labels }, data: { hours: String(hours) } }),
+        ],
+      },
+    ],
+  })
+  const metadata = { namespace: 'default', name: 'b' }
+  const backup = (version: string, spec: object, annotations?: Record<string, string>): KubeObject => ({
+    ...{ apiVersion: `example.com/${version}`, kind: 'Backup', spec },
+    metadata: { ...metadata, ...(annotations && { annotations }) },
+  })
+  const made = ({ changes }: Awaited<ReturnType<typeof planOperator>>) =>
+    changes.map(({ action, kind, apiVersion }) => `${action} ${apiVersion} ${kind}`)
+
+  it('gets the defaults of its version and is converted by the operator', async () => {
+    const result = await planOperator(backups, { files: [backup('v1', {})], state: [], signal })
+    expect(result.findings).toEqual([])
+    expect(made(result)).toEqual(['create example.com/v2 Backup', 'create v1 ConfigMap'])
+    expect(result.changes.map(({ manifest }) => manifest)).toMatchObject([
+      { spec: { hours: 168 } },
+      { data: { hours: '168' } },
+    ])
+  })
+
+  it('changes nothing where the cluster has the same in the other version', async () => {
+    const applied = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(backup('v1', { days: 2 })) }
+    const state = [backup('v2', { hours: 48, tone: 'set by a webhook' }, applied)]
+    const same = await planOperator(backups, { files: [backup('v1', { days: 2 })], state, signal })
+    expect(made(same)).toEqual(['create v1 ConfigMap'])
+    const other = await planOperator(backups, { files: [backup('v1', { days: 3 })], state, signal })
+    expect(other.changes.find(({ kind }) => kind === 'Backup')?.fields).toEqual([
+      { path: 'spec.hours', before: 48, after: 72 },
+    ])
+  })
+
+  it('is named when the CRD does not serve it', async () => {
+    const planning = planOperator(backups, { files: [backup('v3', {})], state: [], signal })
+    await expect(planning).rejects.toThrow(/does not serve v3/)
+  })
+})
+
+describe('kinds of one name in two groups', () => {
+  const KnativeServices = resource<KubeObject & { readonly spec: object }>({
+    group: 'serving.knative.dev',
+    version: 'v1',
+    kind: 'Service',
+    plural: 'services',
+    namespaced: true,
+  })
+  const both = defineOperator({
+    name: 'both',
+    crds: [crdManifest(NoteCrd)],
+    controllers: [
+      {
+        for: Notes,
+        owns: [
+          { resource: Services, labelSelector: 'app=notes' },
+          { resource: KnativeServices, labelSelector: 'app=notes' },
+        ],
+        render: ({ metadata: { namespace, name }, spec: { text } }) => [
+          desired(Services, { metadata: { namespace, name, labels }, spec: { ports: [{ port: 80 }] } }),
+          desired(KnativeServices, {
+            ...{ apiVersion: 'serving.knative.dev/v1', kind: 'Service' },
+            metadata: { namespace, name, labels },
+            spec: { text, clusterIP: 'mine' },
+          }),
+        ],
+      },
+    ],
+  })
+
+  it('are planned separately', async () => {
+    const { changes, findings } = await planOperator(both, { files: [note({ text: 'hi' })], state: [], signal })
+    expect(findings).toEqual([])
+    expect(changes.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual([
+      'example.com/v1 Note',
+      'v1 Service',
+      'serving.knative.dev/v1 Service',
+    ])
+  })
+})
+
+describe('a kind of a group of Kubernetes that comes with a CRD', () => {
+  it('is planned as any custom resource', async () => {
+    const Gateways = resource<KubeObject & { readonly spec: object }>({
+      group: 'gateway.networking.k8s.io',
+      version: 'v1',
+      kind: 'Gateway',
+      plural: 'gateways',
+      namespaced: true,
+    })
+    const gates = defineOperator({
+      name: 'gates',
+      crds: [crdManifest(NoteCrd)],
+      controllers: [
+        {
+          for: Notes,
+          owns: [{ resource: Gateways, labelSelector: 'app=notes' }],
+          render: ({ metadata: { namespace, name }, spec: { text } }) => [
+            desired(Gateways, {
+              ...{ apiVersion: 'gateway.networking.k8s.io/v1', kind: 'Gateway' },
+              metadata: { namespace, name, labels },
+              spec: { gatewayClassName: text },
+            }),
+          ],
+        },
+      ],
+    })
+    const { changes, findings } = await planOperator(gates, { files: [note({ text: 'hi' })], state: [], signal })
+    expect(findings).toEqual([])
+    expect(changes.map(({ kind }) => kind)).toEqual(['Gateway', 'Note'])
+  })
+})
+
 describe('a plan for a cluster', () => {
   /** A cluster in which the operator has done its work for one note with two copies. */
   async function clusterWithNote() {
@@ -228,6 +375,14 @@ describe('a plan for a cluster', () => {
       'change Note n',
     ])
     expect((await client.get(ConfigMaps, first)).data).toEqual({ text: 'edited' })
+    // Set by another manager, as by a webhook, and not in the file.
+    await client.patch(
+      Notes,
+      { namespace: 'default', name: 'n' },
+      { type: 'merge', patch: { spec: { isSecret: false } } },
+    )
+    const applied = await planNow([note({ text: 'hi' })])
+    expect(applied.changes.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['ConfigMap n-0'])
     // Dry runs count as writes and store nothing.
     expect((await client.get(Notes, { namespace: 'default', name: 'n' })).spec.copies).toBe(2)
     expect(cluster.writes()).toBeGreaterThanOrEqual(before)

@@ -1,5 +1,8 @@
+import { conditions, crdManifest, defineCrd } from '@reeve/crd'
+import { CustomResourceDefinitions } from '@reeve/kube'
 import { defineOperator } from '@reeve/runtime'
 import { generationChanged } from '@reeve/runtime/controller'
+import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { key, Notes, type NotesWorld, notesWorld, owns, renderNote } from './support/notes.ts'
 
@@ -104,5 +107,29 @@ describe('an object with the annotation reeve.dev/paused: "true"', () => {
     await world.edit({ spec: { text: 'two' } })
     await world.clock.advance(5_000)
     expect(await world.text()).toBe('two')
+  })
+
+  it('reports it in groups of Kubernetes that come with a CRD, too', async () => {
+    const status = Type.Object({ conditions: Type.Optional(conditions()) })
+    const crd = defineCrd({
+      group: 'gateway.networking.k8s.io',
+      kind: 'Gate',
+      plural: 'gates',
+      scope: 'Namespaced',
+      versions: { v1: { spec: Type.Object({}), status } },
+    })
+    const { metadata, ...manifest } = crdManifest(crd)
+    const annotations = { 'api-approved.kubernetes.io': 'https://example.com' }
+    await world.client.create(CustomResourceDefinitions, { ...manifest, metadata: { ...metadata, annotations } })
+    const Gates = crd.resource('v1')
+    const gates = defineOperator({ name: 'gates', controllers: [{ for: Gates, owns, render: () => [] }] })
+    const ended = gates.create({ client: world.client, clock: world.clock }).manager.run(stop.signal)
+    const paused = { ...key, annotations: { 'reeve.dev/paused': 'true' } }
+    await world.client.create(Gates, { apiVersion: `${crd.group}/v1`, kind: 'Gate', metadata: paused, spec: {} })
+    await world.clock.advance(5_000)
+    const gate = await world.client.get(Gates, key)
+    expect(gate.status?.conditions).toMatchObject([{ type: 'Paused', status: 'True' }])
+    stop.abort()
+    await world.clock.runToCompletion(ended)
   })
 })

@@ -1,5 +1,5 @@
 /** To which resource and which of its components an object belongs. */
-import { type KubeObject, Namespaces, Secrets, type Stored } from '@reeve/kube'
+import { type KubeObject, Namespaces, type ObjectMeta, type Resource, Secrets, type Stored } from '@reeve/kube'
 import { identityOf, type ObjectsById, titleOf } from '@reeve/plan'
 import { controllerOf } from '@reeve/runtime/owner-references'
 import { type DynaKube, DynaKubes } from '../api/latest.ts'
@@ -53,7 +53,7 @@ export class Places {
     const { namespace = '' } = dynakube.metadata
     for (const component of COMPONENTS) {
       for (const { resource, name } of component.mayOwn?.(dynakube) ?? []) {
-        this.#components.set(`${resource.kind}/${namespace}/${name}`, component.name)
+        this.#components.set(identify(resource, { namespace, name }), component.name)
       }
     }
   }
@@ -68,7 +68,7 @@ export class Places {
     const isCopy = kind === Secrets.kind && COPIED_SECRETS.some((name) => name === metadata.name)
     const namespace = kind === Namespaces.kind ? metadata.name : isCopy ? metadata.namespace : undefined
     for (const state of this.#states) {
-      const instance = state.get(`Namespace//${namespace}`)?.metadata.labels?.[INSTANCE_LABEL]
+      const instance = state.get(identify(Namespaces, { name: namespace ?? '' }))?.metadata.labels?.[INSTANCE_LABEL]
       const owner = [...state.values()].find(
         (object) => object.kind === DynaKubes.kind && object.metadata.name === instance,
       )
@@ -76,4 +76,8 @@ export class Places {
     }
     return undefined
   }
+}
+
+function identify({ group, version, kind }: Resource, metadata: ObjectMeta): string {
+  return identityOf({ apiVersion: `${group}${group && '/'}${version}`, kind, metadata })
 }

@@ -2,7 +2,7 @@
 import { type KubeObject, type Resource, Secrets, type Service } from '@reeve/kube'
 import { KNOWN_AFTER_APPLY } from '@reeve/plan'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { DynaKubeSpec } from '../../src/api/latest.ts'
+import { type DynaKubeSpec, DynaKubes } from '../../src/api/latest.ts'
 import { OWNED } from '../../src/controllers/dynakube/controller.ts'
 import { readClusterState } from '../../src/plan/cluster-state.ts'
 import { FILES } from '../../src/plan/components-of.ts'
@@ -73,6 +73,13 @@ describe('a plan', () => {
     expect(errorsOf(made)).toEqual([])
     expect(made.findings.map(({ message }) => message).filter((message) => message.includes('dry run'))).toEqual([])
     await stage.create(NAME, spec())
+    // As `kubectl apply` does.
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({ spec: spec() }) }
+    await stage.client.patch(
+      DynaKubes,
+      { namespace: stage.namespace, name: NAME },
+      { type: 'merge', patch: { metadata: { annotations } } },
+    )
     await until('a phase', async () => ((await stage.read(NAME)).status?.phase ?? '') !== '')
     await stage.settle(NAME)
     const after = await everything()

@@ -1,5 +1,5 @@
 /** Plans from the console: what the next reconcile would write, or would if an edited resource were applied. */
-import { isRecord, type KubeObject } from '@reeve/kube'
+import { groupOf, isRecord, type KubeObject } from '@reeve/kube'
 import { parseYamlDocuments } from '@reeve/kube/yaml'
 import { type Plan, planOperator, readState, SENSITIVE } from '@reeve/plan'
 import { controllerOf } from '@reeve/runtime/owner-references'
@@ -60,18 +60,23 @@ async function planFor(operator: OperatorModel, request: PlanRequest, signal: Ab
   const described = observed.describe()
   const scope = namespace === undefined ? {} : { within: [namespace] }
   const { objects, unserved, findings } = await readState(observed.client, described, { ...only, ...scope, signal })
-  const state = objects.filter((object) => concerns(object, kind, name, live))
+  const primary = described.find(({ resource }) => resource.kind === kind)?.resource
+  const isPrimary = (object: KubeObject) => object.kind === kind && groupOf(object.apiVersion) === primary?.group
+  const state = objects.filter((object) => concerns(object, request, live, isPrimary(object)))
   const target = files.length > 0 ? { files } : only
-  const plan = await planOperator(
-    { name: observed.name, describe: () => observed.describe(), crds: () => observed.crds() },
-    { ...target, state, unserved, signal },
-  )
+  // The page shows the whole object: what is missing in the manifest was removed from it.
+  const plan = await planOperator(observed, { ...target, replaces: true, state, unserved, signal })
   return { ...plan, findings: [...findings, ...plan.findings] }
 }
 
 /** Other resources of the kind, and what they own, do not matter: there may be thousands. */
-function concerns(object: KubeObject, kind: string, name: string, live: KubeObject | undefined): boolean {
-  if (object.kind === kind) return object.metadata.name === name
+function concerns(
+  object: KubeObject,
+  { kind, name }: PlanRequest,
+  live: KubeObject | undefined,
+  isPrimary: boolean,
+): boolean {
+  if (isPrimary) return object.metadata.name === name
   const owner = controllerOf(object)
   return owner === undefined || owner.kind !== kind || owner.uid === live?.metadata.uid
 }

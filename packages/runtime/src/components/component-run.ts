@@ -305,8 +305,8 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     const actions = planPruning({ owner: this.#owner, desired: this.#desired, kinds, elsewhere, view: this.#view })
     const failures: Error[] = []
     for (const action of actions) {
-      const { kind } = action.resource
-      if (retained.has(kind) || retained.has(`${kind}/${action.live.metadata.name}`)) continue
+      const type = typeName(action.resource)
+      if (retained.has(type) || retained.has(`${type}/${action.live.metadata.name}`)) continue
       // Fields identify the owner of an object: they stay until everything else is deleted.
       if (action.release !== undefined && failures.length > 0) continue
       try {
@@ -332,12 +332,16 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
       if (component.mayOwn === undefined) return 'everything'
       const owned = component.mayOwn(this.#owner)
       names.push(
-        ...owned.map(({ resource, name }) => (name === undefined ? resource.kind : `${resource.kind}/${name}`)),
+        ...owned.map(({ resource, name }) =>
+          name === undefined ? typeName(resource) : `${typeName(resource)}/${name}`,
+        ),
       )
     }
     return new Set(names)
   }
 }
+
+const typeName = ({ group, kind }: Resource): string => `${kind}.${group}`
 
 function impersonating(client: KubeClient, impersonate: Impersonation): ImpersonatingClient {
   return interceptClient(client, { around: (_call, options, send) => send({ ...options, impersonate }) })

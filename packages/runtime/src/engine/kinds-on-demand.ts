@@ -4,6 +4,7 @@
  */
 import {
   formatKey,
+  groupOf,
   isForbidden,
   isNotFound,
   type KubeClient,
@@ -95,7 +96,7 @@ export class OnDemandView {
   constructor(kinds: readonly Resource[], objects: Iterable<Stored<KubeObject>>, failure?: unknown) {
     this.kinds = kinds
     this.#failure = failure
-    for (const object of objects) this.#live.set(identify(object.kind, objectKey(object)), object)
+    for (const object of objects) this.#live.set(identify(typeOf(object), objectKey(object)), object)
   }
 
   /** Whether the objects could be read, so that they may be pruned. */
@@ -106,7 +107,7 @@ export class OnDemandView {
   /** Takes note of what was written. */
   record(changes: readonly Change[]): void {
     for (const { type, resource, object } of changes.filter((change) => this.#includes(change.resource))) {
-      const identity = identify(resource.kind, objectKey(object))
+      const identity = identify(resource, objectKey(object))
       if (type === 'deleted') this.#live.delete(identity)
       else this.#live.set(identity, object)
     }
@@ -123,11 +124,13 @@ export class OnDemandView {
     return {
       get<T extends KubeObject>(of: Resource<T>, key: ObjectKey) {
         if (!isHere(of)) return others.get(of, key)
-        return live.get(identify(of.kind, key)) as Stored<T> | undefined // kept under its kind
+        return live.get(identify(of, key)) as Stored<T> | undefined // kept under its kind
       },
       ownedBy<T extends KubeObject>(of: Resource<T>, ownerUid: string) {
         if (!isHere(of)) return others.ownedBy(of, ownerUid)
-        const owned = [...live.values()].filter((one) => one.kind === of.kind && controllerOf(one)?.uid === ownerUid)
+        const owned = [...live.values()].filter(
+          (one) => isSameKind(typeOf(one), of) && controllerOf(one)?.uid === ownerUid,
+        )
         return owned as readonly Stored<KubeObject>[] as readonly Stored<T>[] // of that kind
       },
       list: (of, options) => others.list?.(of, options) ?? [],
@@ -138,9 +141,16 @@ export class OnDemandView {
     }
   }
 
-  #includes({ group, kind }: Resource): boolean {
-    return this.kinds.some((known) => known.group === group && known.kind === kind)
+  #includes(resource: Resource): boolean {
+    return this.kinds.some((known) => isSameKind(known, resource))
   }
 }
 
-const identify = (kind: string, key: ObjectKey): string => `${kind}/${formatKey(key)}`
+/** Two groups may have kinds of one name, such as the Services of Knative. */
+type GroupKind = Pick<Resource, 'group' | 'kind'>
+
+const typeOf = ({ apiVersion, kind }: KubeObject): GroupKind => ({ group: groupOf(apiVersion), kind })
+
+const isSameKind = (one: GroupKind, other: GroupKind): boolean => one.group === other.group && one.kind === other.kind
+
+const identify = ({ group, kind }: GroupKind, key: ObjectKey): string => `${group}/${kind}/${formatKey(key)}`

@@ -1,5 +1,5 @@
 /** Conditions that the runtime itself writes to the status of a resource. */
-import { isInvalid, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
+import { isBuiltInGroup, isInvalid, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
 import { type Condition, getCondition } from '../conditions/condition.ts'
 import { writeStatus } from './write-status.ts'
 
@@ -71,9 +71,9 @@ export class StatusConditions<T extends KubeObject> {
   }
 }
 
-/** Conditions of built-in kinds have other fields and other owners. Groups of custom resources have a domain. */
+/** Conditions of built-in kinds have other fields and other owners. */
 function isCustom({ group }: Resource): boolean {
-  return group.includes('.') && !group.endsWith('.k8s.io')
+  return !isBuiltInGroup(group)
 }
 
 function conditionsOf(object: KubeObject): readonly Condition[] {

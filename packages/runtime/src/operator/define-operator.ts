@@ -109,6 +109,8 @@ export interface Operator<Primaries extends readonly Reportable[]> {
   webhookConfigurations(options: WebhookConfigurationOptions): WebhookConfigurations
   /** Its CRDs, with `spec.conversion` for those that its webhooks convert when `location` says where these are. */
   crds(location?: WebhookLocation): readonly CustomResourceDefinition[]
+  /** As in its definition: for tools that call them in process, such as plans. */
+  readonly webhooks: readonly WebhookRoute[]
 }
 
 /** The definition of an operator is invalid. Thrown when it is defined. */
@@ -152,6 +154,8 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
   if (twice !== undefined) {
     throw new OperatorDefinitionError(`two controllers have the name "${twice.name}"; set name on one of them`)
   }
+  const crdsAt = (location?: WebhookLocation) =>
+    location === undefined ? crds : crds.map((crd) => withConversion(crd, routes, location))
   const create = (options: OperatorOptions): CreatedOperator<Primaries> => {
     const frame = operatorFrame(name, options)
     const { manager, cache, environment } = frame
@@ -167,7 +171,7 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
     manager.add(...controllers)
     if (observer !== undefined) {
       const parts = { name, client: options.client, cache, manager, controllers, views }
-      manager.add(...observer.created({ ...parts, describe: described, crds: () => crds }))
+      manager.add(...observer.created({ ...parts, describe: described, crds: crdsAt, webhooks: routes }))
     }
     return { manager, cache, webhooks, controllers: controllers as CreatedOperator<Primaries>['controllers'] }
   }
@@ -178,7 +182,8 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
     run: (options = {}) => runOperator({ name, lease }, create, options),
     describe: described,
     webhookConfigurations: (options) => webhookConfigurations(name, routes, options),
-    crds: (location) => (location === undefined ? crds : crds.map((crd) => withConversion(crd, routes, location))),
+    crds: crdsAt,
+    webhooks: routes,
     rbac: ({ webhook, ...options } = {}) => {
       const customResourceDefinitions = crds.filter((crd) => isConverted(crd, routes)).flatMap(nameOf)
       const serving = webhook && { customResourceDefinitions, ...webhook }

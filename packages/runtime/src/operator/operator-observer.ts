@@ -7,8 +7,10 @@ import type { ReconcileRecord } from '../controller/reconcile-record.ts'
 import type { Occurrence } from '../events/event-series.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import type { Manager } from '../manager/manager.ts'
+import type { WebhookRoute } from '../webhooks/webhook-route.ts'
 import type { DescribedController } from './controller-settings.ts'
 import type { OperatorView } from './operator-view.ts'
+import type { WebhookLocation } from './webhook-manifests.ts'
 
 /** The parts of an operator that an observer reads. It must not change anything. */
 export interface ObservedOperator {
@@ -20,7 +22,8 @@ export interface ObservedOperator {
   readonly controllers: readonly Pick<Controller<never>, 'name' | 'depth'>[]
   /** As plans need it: new controllers for each call. */
   describe(): readonly DescribedController[]
-  crds(): readonly CustomResourceDefinition[]
+  crds(location?: WebhookLocation): readonly CustomResourceDefinition[]
+  readonly webhooks: readonly WebhookRoute[]
   /** What it shows besides its resources. */
   readonly views: readonly OperatorView[]
 }

@@ -99,10 +99,11 @@ export class PlanStage implements AsyncDisposable {
     return plan
   }
 
-  /** Creates a DynaKube and waits for the operator. */
+  /** Creates a DynaKube as `kubectl apply` does, and waits for the operator. */
   async apply(name: string, spec: Partial<DynaKubeSpec>, annotations: Readonly<Record<string, string>> = {}) {
     const { stage } = this
-    await stage.create(name, spec, annotations)
+    const file = JSON.stringify(this.dynakube(name, spec, annotations))
+    await stage.create(name, spec, { ...annotations, 'kubectl.kubernetes.io/last-applied-configuration': file })
     await stage.until(`a phase of ${name}`, async () =>
       ['Deploying', 'Running'].includes((await stage.read(name)).status?.phase ?? ''),
     )
