@@ -16,7 +16,7 @@ import type { CommandContext } from './subcommand.ts'
  */
 export async function openOperatorConsole(
   { console: isWanted, consoleHost: host, consolePort: port, consoleName: names = [] }: ConsoleOptions,
-  { env, stderr }: Pick<CommandContext, 'env' | 'stderr'>,
+  { env, stderr }: Pick<CommandContext, 'env'> & { readonly stderr: Pick<CommandContext['stderr'], 'write'> },
   logger: Logger,
   secretPatterns: readonly RegExp[] = [],
 ): Promise<OperatorConsole | undefined> {

@@ -1,5 +1,6 @@
 /** The operator as `npm start` runs it: installs its CRD and a sample first. */
 import { readFile } from 'node:fs/promises'
+import { openOperatorConsole } from '@reeve/cli/operator-console'
 import { CustomResourceDefinitions, connect, isApiError, sleep } from '@reeve/kube'
 import { createLogger } from '@reeve/runtime/logging'
 import { runUntilSignal } from '@reeve/runtime/manager'
@@ -7,16 +8,23 @@ import { parse } from 'yaml'
 import { operator } from '../src/operator.ts'
 import { SprocketResource } from '../src/sprocket.ts'
 // webhooks:begin
-import { registerWebhooks, webhook } from './webhooks.ts'
+import { announceWebhooks, registerWebhooks, webhook } from './webhooks.ts'
 
 // webhooks:end
 
 const client = await connect({ fieldManager: operator.name })
 const logger = await createLogger({ pretty: true })
 for (const crd of operator.crds()) await client.apply(CustomResourceDefinitions, crd, { force: true })
+// webhooks:begin
+await announceWebhooks(client)
+// webhooks:end
+// Its link is printed. The port is one that is free.
+const page = { console: true, consoleHost: '127.0.0.1', consolePort: 0 }
+const opened = await openOperatorConsole(page, { env: process.env, stderr: process.stderr }, logger)
 const created = operator.create({
   client,
   logger,
+  ...(opened && { observer: opened.observer }),
   // webhooks:begin
   webhook,
   // webhooks:end

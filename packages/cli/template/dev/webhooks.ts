@@ -12,6 +12,12 @@ export const webhook: WebhookOptions = {
   inject: { validating: [name] },
 }
 
+/** Creates the configuration in which the operator writes its authority, without webhooks until their port is known. */
+export async function announceWebhooks(client: KubeClient): Promise<void> {
+  const { validating } = operator.webhookConfigurations({ location: { url: 'https://127.0.0.1' } })
+  if (validating) await client.apply(ValidatingWebhookConfigurations, { ...validating, webhooks: [] }, { force: true })
+}
+
 /** Tells the API server where the webhooks are. */
 export async function registerWebhooks(
   client: KubeClient,

@@ -1,6 +1,6 @@
 /** `npm create reeve-operator`: the project that it writes works, with the packed packages and outside the repository. */
 import type { ChildProcess } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ConfigMaps, connect, isApiError, type KubeClient, sleep } from '@reeve/kube'
@@ -74,8 +74,10 @@ describe.each([
 
   it('runs with npm start until it is stopped', { timeout: LONG_MS }, async () => {
     const program = start('npm', ['start'], inside(project))
-    await running(program, project, async (client, signal) => {
+    await running(program, project, async (client, signal, output) => {
       expect(await messageOf(client, signal)).toBe('good morning')
+      expect(output()).toMatch(/console: http/)
+      expect(output()).not.toMatch(/WARN|ERROR|404/)
       if (options.length === 0) return
       // Whitespace around the message is what the webhook of the template rejects.
       await expect(client.patch(resource, key, { type: 'merge', patch: { spec: { message: ' hi' } } })).rejects.toThrow(
@@ -114,8 +116,11 @@ describe.each([
       const { metadata } = await client.get(resource, key)
       const file = join(project, 'src/operator.ts')
       const text = await readFile(file, 'utf8')
-      await writeFile(file, text.replace('message: spec.message }', 'message: spec.message.toUpperCase() }'))
-      await until(signal, async () => (await messageOf(client, signal)) === 'GOOD MORNING')
+      // As editors save: directly, or by renaming a new file, more than once.
+      for (const [index, save] of [writeFile, renameOver, renameOver, writeFile].entries()) {
+        await save(file, text.replace('message: spec.message }', `message: spec.message + ' ${index}' }`))
+        await until(signal, async () => (await messageOf(client, signal)) === `good morning ${index}`)
+      }
       expect((await client.get(resource, key)).metadata.uid).toBe(metadata.uid)
     })
   })
@@ -129,6 +134,12 @@ describe.each([
     return message
   }
 })
+
+/** Replaces a file as editors do that save by renaming. */
+async function renameOver(file: string, text: string): Promise<void> {
+  await writeFile(`${file}~`, text)
+  await rename(`${file}~`, file)
+}
 
 /** The link to the console that a program prints. */
 function linkOf(program: ChildProcess): Promise<string> {
@@ -147,7 +158,7 @@ function linkOf(program: ChildProcess): Promise<string> {
 async function running(
   program: ChildProcess,
   project: string,
-  check: (client: KubeClient, signal: AbortSignal) => Promise<void>,
+  check: (client: KubeClient, signal: AbortSignal, output: () => string) => Promise<void>,
 ): Promise<void> {
   const signal = AbortSignal.timeout(LONG_MS / 2)
   let output = ''
@@ -164,7 +175,7 @@ async function running(
     await isReady
     const client = await connect({ kubeconfig: join(project, 'kubeconfig.yaml') })
     try {
-      await check(client, signal)
+      await check(client, signal, () => output)
     } finally {
       await client.close()
     }
