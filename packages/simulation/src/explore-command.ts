@@ -5,7 +5,7 @@ import { type Command, readArguments, USAGE } from './command-line.ts'
 import type { ExplorationReport } from './explore.ts'
 import { isAboutProcess } from './process/process-command-line.ts'
 import { ProgressLog } from './report/progress-log.ts'
-import { divergenceText, missedText, type ReplayOptions, reportTable, summaryLine } from './report/report-text.ts'
+import { divergencesText, missedText, type ReplayOptions, reportTable, summaryLine } from './report/report-text.ts'
 
 /** How often a line of progress may be due. */
 const TICK_MS = 1_000
@@ -64,7 +64,7 @@ function print(explored: readonly Explored[], command: Command, durationMs: numb
   for (const { report, path } of explored) {
     const { operator, divergences } = report
     const replay = replayOf(command, path)
-    for (const divergence of divergences) process.stdout.write(`${divergenceText(divergence, operator, replay)}\n\n`)
+    process.stdout.write(divergencesText(divergences, operator, replay))
   }
   process.stdout.write(`${reportTable(reports)}\n${missedText(reports)}\n${summaryLine(reports, durationMs)}\n`)
 }

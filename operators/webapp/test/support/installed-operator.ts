@@ -65,7 +65,7 @@ export async function startInstalled(
     { console: args.includes('--console'), consoleHost: '127.0.0.1', consolePort: 0 },
     {
       env: { KUBERNETES_SERVICE_HOST: '127.0.0.1' },
-      stderr: { hasColors: false, write: (line) => link.resolve(line) },
+      stderr: { write: (line) => link.resolve(line) },
     },
     silentLogger,
   )

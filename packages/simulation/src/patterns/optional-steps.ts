@@ -9,8 +9,8 @@ import {
   replaced,
   without,
 } from '../schema/changed-values.ts'
-import type { Point } from './pattern.ts'
 import { otherStates, possible } from './field-visibility.ts'
+import type { Point } from './pattern.ts'
 import { reduced } from './reduced-walk.ts'
 import { accepted, fieldName, isInert, type Parts, valueAt } from './walk-parts.ts'
 

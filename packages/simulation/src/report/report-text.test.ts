@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Divergence, ExplorationReport } from '../explore.ts'
-import { divergenceText, missedText, reportTable, summaryLine } from './report-text.ts'
+import { divergencesText, divergenceText, missedText, reportTable, summaryLine } from './report-text.ts'
 
 const divergence: Divergence = {
   pattern: 'crash-after-write',
@@ -72,4 +72,43 @@ it('shows a divergence with its trace, its difference and the command that repla
   expect(text).toContain(
     'replay: npm run explore -- --operator webapp --pattern crash-after-write --point 7 --seed 3 --budget 5',
   )
+})
+
+it('prints divergences of one cause once, with where the others are and how to leave impossible states out', () => {
+  const impossible = (point: number, from: number): Divergence => ({
+    ...divergence,
+    pattern: 'declared-states',
+    point,
+    label: `random walk ${point}`,
+    problems: [
+      {
+        kind: 'reconcile-error',
+        message: `reconciles failed, ${point} in all: spec.from: ${from} is after spec.to; the smallest walk that shows it: {"from":${from}}`,
+      },
+    ],
+    differences: [],
+  })
+  const found = [impossible(1, 5), impossible(7, 3), impossible(12, 1), divergence]
+  const text = divergencesText(found, 'ranges')
+  expect(text.match(/reconcile-error/g)).toHaveLength(1)
+  expect(text).toContain(
+    'the same as point 1 in 2 more, which likely have the same cause:\n    point 7: random walk 7\n    point 12:',
+  )
+  expect(text).toMatch(/`accepts`[\s\S]*`complete`/)
+  expect(text).toContain('killed after request 9')
+  expect(divergenceText(divergence, 'ranges')).not.toContain('`accepts`')
+  expect(summaryLine([{ ...report, divergences: found }], 1_000)).toContain('4 divergences, which look like 2')
+})
+
+it('prints every divergence that differs in what is wrong or where', () => {
+  const others: readonly Divergence[] = [
+    divergence,
+    { ...divergence, point: 8, problems: [{ kind: 'repeated-write', message: 'the runs differ' }] },
+    {
+      ...divergence,
+      point: 9,
+      differences: [{ ...divergence.differences[0], object: 'secrets default/shop' } as never],
+    },
+  ]
+  expect(divergencesText(others, 'webapp').match(/replay:/g)).toHaveLength(3)
 })

@@ -4,12 +4,15 @@ import { shapeName } from '../choose-points.ts'
 import { formatDifference } from '../compare/difference.ts'
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 import type { Divergence, ExplorationReport, PatternReport } from '../explore.ts'
+import type { ProblemKind } from '../judge/problem.ts'
 import { patternNumber } from '../patterns/pattern-names.ts'
 import { formatEntry } from '../world/trace.ts'
 
 /** Lines of trace and fields of difference that are printed; the JSON output has all that was kept. */
 const MAX_TRACE_LINES = 40
 const MAX_DIFFERENCES = 10
+/** Divergences that look like another one that are printed, in a line each. */
+const MAX_ALIKE = 20
 /** Missed points of one pattern that are printed. */
 const MAX_MISSED = 5
 
@@ -75,8 +78,10 @@ export function summaryLine(reports: readonly ExplorationReport[], durationMs: n
   const points = sum(({ points: all }) => all)
   const shapes = `${sum(({ exploredShapes }) => exploredShapes)} of ${sum((pattern) => pattern.shapes)} shapes`
   const found = reports.reduce((total, report) => total + report.divergences.length, 0)
+  const causes = reports.reduce((total, report) => total + byCause(report.divergences).length, 0)
   const seconds = (durationMs / 1_000).toFixed(1)
-  return `${runs} of ${points} points (${shapes}) in ${seconds} s, ${effective} took effect, ${found} divergences`
+  const alike = causes < found ? `, which look like ${causes}` : ''
+  return `${runs} of ${points} points (${shapes}) in ${seconds} s, ${effective} took effect, ${found} divergences${alike}`
 }
 
 /** What the command that replays a point needs besides the point. */
@@ -105,6 +110,59 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
+/**
+ * Divergences that look alike, in lists that are not empty: the same problems of the same objects, but for numbers and
+ * names. They most likely have one cause.
+ */
+function byCause(divergences: readonly Divergence[]): readonly (readonly Divergence[])[] {
+  return [...Map.groupBy(divergences, causeOf).values()]
+}
+
+function causeOf({ pattern, problems, differences }: Divergence): string {
+  const [first] = problems
+  const kinds = new Set(problems.map(({ kind }) => kind))
+  // What follows is the walk, which differs from point to point.
+  const message = first?.message.replace(/; the (smallest )?walk that shows it: [\s\S]*/, '') ?? ''
+  const fields = differences.map(({ object, field }) => `${object} ${field}`)
+  const alike = (text: string) => text.replace(/"[^"]*"/g, '""').replace(/\d+/g, '0')
+  return JSON.stringify([pattern, [...kinds].toSorted(), alike(message), [...new Set(fields.map(alike))].toSorted()])
+}
+
+/** All divergences: of those that look alike the first in full, and where the others are. */
+export function divergencesText(
+  divergences: readonly Divergence[],
+  operator: string,
+  options: ReplayOptions = {},
+): string {
+  return byCause(divergences)
+    .map(([first, ...others]) => {
+      if (first === undefined) return ''
+      const points = others.map(({ point, label }) => `    point ${point}: ${label}`)
+      const shown = points.slice(0, MAX_ALIKE)
+      const more = points.length - shown.length
+      const full = `${divergenceText(first, operator, options)}\n\n`
+      if (points.length === 0) return full
+      const head = `  the same as point ${first.point} in ${points.length} more, which likely have the same cause:`
+      const rest = more > 0 ? [`    … ${more} more with --output json`] : []
+      return `${full}${[head, ...shown, ...rest].join('\n')}\n\n`
+    })
+    .join('')
+}
+
+/** Problems of a state that cannot be applied. */
+const NOT_APPLIED: ReadonlySet<ProblemKind> = new Set(['reconcile-error', 'rejected-request', 'goal-not-reached'])
+
+/** What to do about a generated state that no user could declare. */
+function hints({ pattern, problems }: Divergence, { process }: ReplayOptions): readonly string[] {
+  // The scenario of a process has neither.
+  const isAboutState = pattern === 'declared-states' && process === undefined
+  if (!isAboutState || !problems.some(({ kind }) => NOT_APPLIED.has(kind))) return []
+  return [
+    '  the state is generated from the schema. If users cannot declare it, put the rule into the schema (such as CEL), or tell',
+    '  the exploration: `accepts` leaves such states out, `complete` turns them into possible ones',
+  ]
+}
+
 /** A divergence in full. */
 export function divergenceText(divergence: Divergence, operator: string, options: ReplayOptions = {}): string {
   const { pattern, point, label, problems, trace, differences } = divergence
@@ -112,6 +170,7 @@ export function divergenceText(divergence: Divergence, operator: string, options
   return [
     `${operator} ${pattern} point ${point}: ${label}`,
     ...problems.map(({ kind, message }) => `  ${kind}: ${message}`),
+    ...hints(divergence, options),
     ...differences.slice(0, MAX_DIFFERENCES).map((difference) => `  - ${formatDifference(difference)}`),
     ...(shown.length > 0 ? ['  what happened:', ...shown.map((entry) => `  ${formatEntry(entry)}`)] : []),
     ...(trace.length > shown.length ? [`  … ${trace.length - shown.length} more with --output json`] : []),
