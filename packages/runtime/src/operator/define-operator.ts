@@ -89,7 +89,7 @@ export interface RunOperatorOptions extends Partial<OperatorOptions> {
 /** An operator. */
 export interface Operator<Primaries extends readonly Reportable[]> {
   readonly name: string
-  /** What it serves when it is created with `webhook`. */
+  /** As in its definition: for tools that call them in process, such as tests and plans. */
   readonly webhooks: readonly WebhookRoute[]
   /** Creates cache, controllers, events and webhooks, for a process or a test with its own client. */
   create(options: OperatorOptions): CreatedOperator<Primaries>
@@ -109,8 +109,6 @@ export interface Operator<Primaries extends readonly Reportable[]> {
   webhookConfigurations(options: WebhookConfigurationOptions): WebhookConfigurations
   /** Its CRDs, with `spec.conversion` for those that its webhooks convert when `location` says where these are. */
   crds(location?: WebhookLocation): readonly CustomResourceDefinition[]
-  /** As in its definition: for tools that call them in process, such as plans. */
-  readonly webhooks: readonly WebhookRoute[]
 }
 
 /** The definition of an operator is invalid. Thrown when it is defined. */
@@ -183,7 +181,6 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
     describe: described,
     webhookConfigurations: (options) => webhookConfigurations(name, routes, options),
     crds: crdsAt,
-    webhooks: routes,
     rbac: ({ webhook, ...options } = {}) => {
       const customResourceDefinitions = crds.filter((crd) => isConverted(crd, routes)).flatMap(nameOf)
       const serving = webhook && { customResourceDefinitions, ...webhook }
