@@ -18,7 +18,15 @@ const socket = join(folder, 'csi.sock')
 const stop = new AbortController()
 const { signal } = stop
 process.umask(0)
-const options = { socket, nodeId: 'n', dataRoot, maxRequests: 20, version: '1', logger: silentLogger }
+const options = {
+  socket,
+  nodeId: 'n',
+  namespace: 'dynatrace',
+  dataRoot,
+  maxRequests: 20,
+  version: '1',
+  logger: silentLogger,
+}
 const server = runCsiServer({ ...options, metricsAddress: { host: '127.0.0.1', port: 0 } }, signal)
 while (!(await stat(socket).catch(() => undefined))) await pause(5)
 const call = (method: string, request: Uint8Array) =>

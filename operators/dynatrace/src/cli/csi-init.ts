@@ -2,13 +2,11 @@
 import type { Subcommand } from '@reeve/cli'
 import type { Logger } from '@reeve/runtime'
 import manifest from '../../package.json' with { type: 'json' }
-import { DATA_ROOT } from '../csi/names.ts'
+import { DATA_ROOT, DEFAULT_NAMESPACE } from '../csi/names.ts'
 
 interface CsiInitFlags {
   readonly dataRoot: string
 }
-
-const DEFAULT_NAMESPACE = 'dynatrace'
 
 const EXAMPLES = `
 Environment:

@@ -2,7 +2,7 @@
 import type { Subcommand } from '@reeve/cli'
 import type { Logger } from '@reeve/runtime'
 import manifest from '../../package.json' with { type: 'json' }
-import { DATA_ROOT } from '../csi/names.ts'
+import { DATA_ROOT, DEFAULT_NAMESPACE } from '../csi/names.ts'
 
 interface ProvisionerFlags {
   readonly healthProbeBindAddress: string
@@ -13,7 +13,6 @@ interface ProvisionerFlags {
 type ProcessEnvironment = Readonly<Record<string, string | undefined>>
 
 const PORTS = { health: 10_090, metrics: 8_090 }
-const DEFAULT_NAMESPACE = 'dynatrace'
 const HOST_DATA_ROOT = '/var/lib/kubelet/plugins/csi.oneagent.dynatrace.com/data'
 
 const EXAMPLES = `

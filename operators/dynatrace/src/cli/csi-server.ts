@@ -2,7 +2,7 @@
 import { port, type Subcommand } from '@reeve/cli'
 import type { Logger } from '@reeve/runtime'
 import manifest from '../../package.json' with { type: 'json' }
-import { DATA_ROOT, REGISTRATION_DIRECTORY } from '../csi/names.ts'
+import { DATA_ROOT, DEFAULT_NAMESPACE, REGISTRATION_DIRECTORY } from '../csi/names.ts'
 import { DEFAULT_PROBE_TIMEOUT_MS, durationMs } from './probe-timeout.ts'
 
 interface CsiServerFlags {
@@ -22,6 +22,7 @@ const DEFAULT_METRICS_PORT = 8080
 const EXAMPLES = `
 Environment:
   GRPC_MAX_REQUESTS_LIMIT  volumes published and unpublished at once (20)
+  POD_NAMESPACE            namespace of the operator, whose pods alone get volumes with mode=host (${DEFAULT_NAMESPACE})
 
 Examples:
   dynatrace-operator csi-server --endpoint=unix:/csi/csi.sock --node-id=worker-1
@@ -34,7 +35,8 @@ export const command: Subcommand<CsiServerFlags> = {
     void cli
       .description(
         `Serves the Identity and Node services of the Container Storage Interface on a Unix socket. Volumes with mode=app are
-overlays over an agent that the provisioner installed, volumes with mode=host are directories of the node. Needs root.
+overlays over an agent that the provisioner installed, volumes with mode=host are directories of the node, for pods of the
+operator's namespace only. Needs root.
 
 With --kubelet-registration-path and --health-port it is its own registrar and liveness probe: one process instead of
 three.`,
@@ -54,11 +56,11 @@ three.`,
       process.umask(0)
       logger.info({ version: manifest.version }, 'dynatrace-operator')
       const { runTogether } = await import('../csi/run-together.ts')
-      await runTogether(await partsOf(flags, env.GRPC_MAX_REQUESTS_LIMIT, logger), signal)
+      await runTogether(await partsOf(flags, env, logger), signal)
     }),
 }
 
-async function partsOf(flags: CsiServerFlags, limit: string | undefined, logger: Logger) {
+async function partsOf(flags: CsiServerFlags, env: Readonly<Record<string, string | undefined>>, logger: Logger) {
   const { nodeId, endpoint, dataRoot, metricsBindAddress, kubeletRegistrationPath, healthPort: healthz } = flags
   const [{ runCsiServer }, { socketPath }, { maxRequests }, { bindAddress }, registrar, liveness] = await Promise.all([
     import('../csi/server/csi-server.ts'),
@@ -73,7 +75,8 @@ async function partsOf(flags: CsiServerFlags, limit: string | undefined, logger:
     socket,
     nodeId,
     dataRoot,
-    maxRequests: maxRequests(limit),
+    namespace: env.POD_NAMESPACE || DEFAULT_NAMESPACE,
+    maxRequests: maxRequests(env.GRPC_MAX_REQUESTS_LIMIT),
     version: manifest.version,
     metricsAddress: bindAddress(metricsBindAddress, DEFAULT_METRICS_PORT),
     logger,

@@ -18,6 +18,9 @@ export const KUBELET_SOCKET = `/var/lib/kubelet/plugins/${DRIVER_NAME}/csi.sock`
 /** Where the kubelet looks for plugins, in the container of the registrar. */
 export const REGISTRATION_DIRECTORY = '/registration'
 
+/** The namespace of operator and DynaKubes where `POD_NAMESPACE` does not name it. */
+export const DEFAULT_NAMESPACE = 'dynatrace'
+
 /** Attributes of a volume, from the pod and from the kubelet. */
 export const VOLUME_ATTRIBUTES = Object.freeze({
   mode: 'mode',

@@ -7,7 +7,7 @@ import { eachStep, killAt, missingTracer, ONE_THREAD, type Step } from './suppor
 
 const OK = { response: {} }
 const APP: PodVolume = { pod: 'web' }
-const HOST: PodVolume = { pod: 'agent', attributes: { mode: 'host', dynakube: 'dk' } }
+const HOST: PodVolume = { pod: 'agent', namespace: 'dynatrace', attributes: { mode: 'host', dynakube: 'dk' } }
 
 async function leftovers(node: CsiNode) {
   const names = (path: string) => readdir(join(node.data, path)).catch(() => [])

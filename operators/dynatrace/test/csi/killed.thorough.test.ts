@@ -10,7 +10,11 @@ const MOMENTS = 20
 /** More than the driver works on at once, so that some are not started when it is killed. */
 const VOLUMES: readonly PodVolume[] = [
   ...Array.from({ length: 6 }, (_, index) => ({ pod: `web-${index}` })),
-  ...Array.from({ length: 2 }, (_, index) => ({ pod: `agent-${index}`, attributes: { mode: 'host', dynakube: 'dk' } })),
+  ...Array.from({ length: 2 }, (_, index) => ({
+    pod: `agent-${index}`,
+    namespace: 'dynatrace',
+    attributes: { mode: 'host', dynakube: 'dk' },
+  })),
 ]
 
 /** Mounts per volume when all is well: overlay and bind, or bind only. */

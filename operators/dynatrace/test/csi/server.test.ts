@@ -132,13 +132,45 @@ describe.skipIf(missing)(`the CSI driver${missing ? ` (${missing})` : ''}`, () =
     expect(await node.mounts()).toEqual([])
   })
 
+  it('shows the storage of a host agent to pods of its own namespace only', async () => {
+    await node.declareDynaKube('guarded')
+    const attributes = { mode: 'host', dynakube: 'guarded' }
+    const stranger = { pod: 'agent', namespace: 'shop', attributes }
+    expect(await driver.publish(stranger)).toMatchObject({ code: 7, details: expect.stringContaining('shop') })
+    expect(await node.mounts()).toEqual([])
+    expect(await readdir(join(node.data, '_dynakubes/guarded'))).toEqual([])
+    await expect(stat(node.targetOf(stranger))).rejects.toThrow('ENOENT')
+    const agent = { ...stranger, namespace: 'dynatrace' }
+    expect(await driver.publish(agent)).toEqual(OK)
+    expect(await driver.unpublish(agent)).toEqual(OK)
+  })
+
+  it.each(['app', 'host'])('makes no directory for a DynaKube that nobody declared, mode %s', async (mode) => {
+    const volume = { pod: 'made-up', namespace: 'dynatrace', attributes: { mode, dynakube: 'made-up' } }
+    const known = await readdir(join(node.data, '_dynakubes'))
+    expect(await driver.publish(volume)).toMatchObject({ code: 14, details: expect.stringContaining('made-up') })
+    expect(await readdir(join(node.data, '_dynakubes'))).toEqual(known)
+    expect(await node.mounts()).toEqual([])
+    expect(await driver.unpublish(volume)).toEqual(OK)
+    expect(await inAppMounts(node)).not.toContain(node.idOf(volume))
+  })
+
+  it('waits for the provisioner before it makes the storage of a host agent', async () => {
+    const volume = { pod: 'early', namespace: 'dynatrace', attributes: { mode: 'host', dynakube: 'soon' } }
+    expect(await driver.publish(volume)).toMatchObject({ code: 14 })
+    await node.declareDynaKube('soon')
+    expect(await driver.publish(volume)).toEqual(OK)
+    expect(await driver.unpublish(volume)).toEqual(OK)
+  })
+
   it('keeps the storage of a host agent across its pods, without any code module', async () => {
+    await node.declareDynaKube('host')
     const attributes = { mode: 'host', dynakube: 'host' }
-    const first = { pod: 'agent-a', attributes }
+    const first = { pod: 'agent-a', namespace: 'dynatrace', attributes }
     expect(await driver.publish(first)).toEqual(OK)
     await writeFile(join(node.seen(node.targetOf(first)), 'state'), 'kept')
     expect(await driver.unpublish(first)).toEqual(OK)
-    const second = { pod: 'agent-b', attributes }
+    const second = { pod: 'agent-b', namespace: 'dynatrace', attributes }
     expect(await driver.publish(second)).toEqual(OK)
     expect(await readFile(join(node.seen(node.targetOf(second)), 'state'), 'utf8')).toBe('kept')
     expect(await driver.unpublish(second)).toEqual(OK)
@@ -151,7 +183,7 @@ describe.skipIf(missing)(`the CSI driver${missing ? ` (${missing})` : ''}`, () =
     await mkdir(legacy, { recursive: true })
     await mkdir(join(link, '..'), { recursive: true })
     await symlink(legacy, link)
-    const volume = { pod: 'legacy', attributes: { mode: 'host', dynakube: 'old' } }
+    const volume = { pod: 'legacy', namespace: 'dynatrace', attributes: { mode: 'host', dynakube: 'old' } }
     expect(await driver.publish(volume)).toEqual(OK)
     expect(await readlink(link)).toBe(legacy)
     expect(await driver.unpublish(volume)).toEqual(OK)
@@ -159,7 +191,7 @@ describe.skipIf(missing)(`the CSI driver${missing ? ` (${missing})` : ''}`, () =
     const dangling = join(node.data, '_dynakubes/gone/osagent')
     await mkdir(join(dangling, '..'), { recursive: true })
     await symlink(join(node.data, 'nowhere'), dangling)
-    const other = { pod: 'dangling', attributes: { mode: 'host', dynakube: 'gone' } }
+    const other = { pod: 'dangling', namespace: 'dynatrace', attributes: { mode: 'host', dynakube: 'gone' } }
     expect(await driver.publish(other)).toEqual(OK)
     expect((await stat(dangling)).isDirectory()).toBe(true)
     await expect(readlink(dangling)).rejects.toThrow('EINVAL')
@@ -222,8 +254,10 @@ describe.skipIf(missing)('a limit of calls', () => {
     [{ GRPC_MAX_REQUESTS_LIMIT: 'x' }, OK],
   ])('is taken from the setting %j', async (env, expected) => {
     await using node = await csiNode()
-    const driver = await node.start(env)
-    const volume = { pod: 'web', attributes: { mode: 'host', dynakube: 'dk' } }
+    // The agents of this operator are in another namespace than usual.
+    const driver = await node.start({ ...env, POD_NAMESPACE: 'monitoring' })
+    await node.declareDynaKube('dk')
+    const volume = { pod: 'web', namespace: 'monitoring', attributes: { mode: 'host', dynakube: 'dk' } }
     expect(await driver.publish(volume)).toMatchObject(expected)
     expect(await driver.client.call('csi.v1.Identity/Probe')).toEqual(OK)
   })
@@ -243,7 +277,9 @@ it('rejects exactly the call beyond the limit while others are slow, and respond
       await slow.promise
     },
   }
-  const options = { socket, nodeId: 'worker-1', dataRoot: join(folder, 'data'), maxRequests: 20, version: '1', mounts }
+  const dataRoot = join(folder, 'data')
+  await mkdir(join(dataRoot, '_dynakubes/dk'), { recursive: true })
+  const options = { socket, nodeId: 'worker-1', namespace: 'shop', dataRoot, maxRequests: 20, version: '1', mounts }
   const metricsAddress = { host: '127.0.0.1', port: 0 }
   const serving = runCsiServer({ ...options, metricsAddress, logger: silentLogger }, stop.signal)
   try {

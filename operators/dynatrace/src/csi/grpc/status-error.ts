@@ -4,6 +4,7 @@
 export const STATUS = Object.freeze({
   unknown: 2,
   invalidArgument: 3,
+  permissionDenied: 7,
   resourceExhausted: 8,
   failedPrecondition: 9,
   unimplemented: 12,

@@ -17,6 +17,8 @@ import type { Volume } from './publish-request.ts'
 /** What publishing needs. */
 export interface PublishContext {
   readonly paths: DataPaths
+  /** Of the operator, where host agents run. */
+  readonly namespace: string
   readonly mounts: Mounts
   readonly logger: Logger
   /** Milliseconds since 1970. */

@@ -19,6 +19,8 @@ import { removeOrphans } from './remove-orphans.ts'
 export interface CsiServerOptions {
   readonly socket: string
   readonly nodeId: string
+  /** Of the operator: only its pods get the storage of host agents. */
+  readonly namespace: string
   readonly dataRoot: string
   readonly maxRequests: number
   readonly version: string
@@ -37,7 +39,7 @@ export interface CsiServerOptions {
  * *Errors*: if the data directory cannot be made or one of the addresses is taken.
  */
 export async function runCsiServer(options: CsiServerOptions, signal: AbortSignal): Promise<void> {
-  const { socket, nodeId, dataRoot, maxRequests, version, metricsAddress, logger } = options
+  const { socket, nodeId, namespace, dataRoot, maxRequests, version, metricsAddress, logger } = options
   await mkdir(dataRoot, { recursive: true, mode: 0o777 })
   const paths = new DataPaths(dataRoot)
   const mounts = options.mounts ?? (await availableMounts(logger))
@@ -50,7 +52,7 @@ export async function runCsiServer(options: CsiServerOptions, signal: AbortSigna
   })
   const services = {
     'csi.v1.Identity': identityService(version),
-    'csi.v1.Node': nodeService({ nodeId, maxRequests, paths, mounts, logger, now: Date.now }),
+    'csi.v1.Node': nodeService({ nodeId, namespace, maxRequests, paths, mounts, logger, now: Date.now }),
   }
   await runTogether(
     [

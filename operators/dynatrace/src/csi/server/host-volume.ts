@@ -2,6 +2,7 @@
 import { existsSync, lstatSync, mkdirSync, rmSync } from 'node:fs'
 import { STATUS, StatusError } from '../grpc/status-error.ts'
 import type { PublishContext } from './app-volume.ts'
+import { isMissing, isTaken } from './file-errors.ts'
 import type { Volume } from './publish-request.ts'
 
 const OPEN_TO_ALL = 0o777
@@ -10,17 +11,42 @@ const OPEN_TO_ALL = 0o777
  * Binds the storage of the DynaKube's host agent to the pod. A symbolic link in its place, from an earlier layout, is
  * followed as long as it leads somewhere.
  *
- * *Errors*: `INTERNAL`.
+ * Host agents are privileged and trust what they stored, and whoever may create pods chooses the attributes of a volume.
+ * The namespace is set by the kubelet.
+ *
+ * *Errors*: `PERMISSION_DENIED` for a pod of another namespace than the operator's; `UNAVAILABLE` until the provisioner has
+ * made the directory of the DynaKube; `INTERNAL`.
  */
-export async function publishHostVolume(volume: Volume, { paths, mounts }: PublishContext): Promise<void> {
-  const storage = paths.hostStorage(volume.dynakube)
+export async function publishHostVolume(volume: Volume, { paths, mounts, namespace }: PublishContext): Promise<void> {
+  const { id, dynakube, podNamespace, targetPath } = volume
+  if (podNamespace !== namespace) {
+    const message = `mode host is for pods of the namespace ${namespace} only; this pod is in ${podNamespace}: use mode app`
+    throw new StatusError(STATUS.permissionDenied, message)
+  }
+  const storage = paths.hostStorage(dynakube)
   try {
     if (leadsNowhere(storage)) rmSync(storage)
-    for (const path of [storage, volume.targetPath]) mkdirSync(path, { recursive: true, mode: OPEN_TO_ALL })
-    await mounts.bind(storage, volume.targetPath)
+    if (!isStorageMade(storage)) {
+      throw new StatusError(STATUS.unavailable, `the provisioner does not know the DynaKube ${dynakube} yet`)
+    }
+    mkdirSync(targetPath, { recursive: true, mode: OPEN_TO_ALL })
+    await mounts.bind(storage, targetPath)
   } catch (error) {
+    if (error instanceof StatusError) throw error
     const reason = error instanceof Error ? error.message : String(error)
-    throw new StatusError(STATUS.internal, `volume ${volume.id}: ${reason}`, { cause: error })
+    throw new StatusError(STATUS.internal, `volume ${id}: ${reason}`, { cause: error })
+  }
+}
+
+/** Makes the storage in the directory of its DynaKube; returns false if there is none, and never makes that. */
+function isStorageMade(storage: string): boolean {
+  try {
+    mkdirSync(storage, OPEN_TO_ALL)
+    return true
+  } catch (error) {
+    if (isMissing(error)) return false
+    if (isTaken(error)) return true
+    throw error
   }
 }
 

@@ -34,7 +34,7 @@ const UNIMPLEMENTED = ['NodeStageVolume', 'NodeUnstageVolume', 'NodeGetVolumeSta
  * The methods of the service. Calls that change volumes share one limit; calls for the same volume run one after another.
  *
  * @example
- * const services = { 'csi.v1.Node': nodeService({ nodeId, maxRequests: 20, paths, mounts, logger, now: Date.now }) }
+ * const services = { 'csi.v1.Node': nodeService({ nodeId, namespace, maxRequests: 20, paths, mounts, logger, now: Date.now }) }
  */
 export function nodeService(options: NodeServiceOptions): Readonly<Record<string, Method>> {
   const { logger } = options

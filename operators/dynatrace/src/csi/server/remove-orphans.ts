@@ -9,7 +9,11 @@ import type { PublishContext } from './app-volume.ts'
  *
  * *Errors*: if the table of mounts cannot be read. An overlay that cannot be unmounted is logged.
  */
-export async function removeOrphans({ paths, mounts, logger }: Omit<PublishContext, 'now'>): Promise<void> {
+export async function removeOrphans({
+  paths,
+  mounts,
+  logger,
+}: Pick<PublishContext, 'paths' | 'mounts' | 'logger'>): Promise<void> {
   for (const { mountPoint } of orphansOf(await readMounts(), paths.appMounts)) {
     try {
       await mounts.unmount(mountPoint)

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Mount, parseMounts } from '../../../src/csi/mounts/mount-table.ts'
 import { spawnBound } from '../../support/spawn-bound.ts'
@@ -40,6 +40,8 @@ export interface CsiNode extends AsyncDisposable {
   mounts(): Promise<readonly Mount[]>
   /** A path as processes on the node see it. */
   seen(path: string): string
+  /** Makes the directory of a DynaKube, as the provisioner does. */
+  declareDynaKube(name: string): Promise<void>
   /** Installs a code module, as the provisioner does. */
   installModule(version: string, dynakube: string): Promise<string>
   /** Runs a program in the namespace of the node. */
@@ -92,12 +94,15 @@ export async function csiNode(): Promise<CsiNode> {
       const table = parseMounts(await readFile(`/proc/${holder.pid}/mountinfo`, 'utf8'))
       return table.filter(({ mountPoint }) => mountPoint.startsWith(folder))
     },
+    async declareDynaKube(name) {
+      await mkdir(join(data, '_dynakubes', name), { recursive: true })
+    },
     async installModule(version, dynakube) {
       const module = join(data, 'codemodules', version)
       const link = join(data, '_dynakubes', dynakube, 'latest-codemodule')
       await mkdir(join(module, 'agent'), { recursive: true })
       await writeFile(join(module, 'agent/installer.version'), version)
-      await mkdir(dirname(link), { recursive: true })
+      await node.declareDynaKube(dynakube)
       await rm(link, { force: true })
       await symlink(module, link)
       return module
