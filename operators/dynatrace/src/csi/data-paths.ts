@@ -1,7 +1,7 @@
 /** The layout of the data directory: the only state that the driver has, shared by its processes. */
 import { join } from 'node:path'
 
-/** Paths of one volume with an agent. */
+/** Paths of one volume. That of a host agent has only the record. */
 export interface AppVolumePaths {
   /** Its modification time is the beginning of the retries. */
   readonly root: string
@@ -12,6 +12,8 @@ export interface AppVolumePaths {
   readonly work: string
   /** Names the link of the pod. */
   readonly podInfo: string
+  /** Says where the volume is published. Outside of what the pod sees, so that it can be trusted. */
+  readonly record: string
 }
 
 /** Paths below a data directory. */
@@ -22,7 +24,7 @@ export class DataPaths {
     this.root = root
   }
 
-  /** Volumes with an agent, by id. */
+  /** Volumes, by id. */
   get appMounts(): string {
     return join(this.root, 'appmounts')
   }
@@ -30,8 +32,18 @@ export class DataPaths {
   /** One volume. */
   appVolume(id: string): AppVolumePaths {
     const root = join(this.appMounts, id)
-    const upper = join(root, 'var')
-    return { root, mapped: join(root, 'mapped'), upper, work: join(root, 'work'), podInfo: join(upper, 'pod-info') }
+    const inRoot = (name: string) => join(root, name)
+    const upper = inRoot('var')
+    const note = { podInfo: join(upper, 'pod-info'), record: inRoot('volume.json') }
+    return { root, mapped: inRoot('mapped'), upper, work: inRoot('work'), ...note }
+  }
+
+  /**
+   * What is left of volumes that were detached while they were in use. The provisioner does not know this directory, and
+   * therefore deletes it.
+   */
+  get detachedVolumes(): string {
+    return join(this.root, 'detached')
   }
 
   /** Agents that are installed on this node, shared by all DynaKubes. */

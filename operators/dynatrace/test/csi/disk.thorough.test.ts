@@ -12,6 +12,9 @@ const volume = { pod: 'web' }
 /** A write may also end early without an error. */
 const FULL = /ENOSPC|is it full/
 
+/** Node reports ENOENT for directories that it cannot make on the way to another. */
+const READ_ONLY_VOLUME = /EROFS|ENOENT: [^"]*appmounts/
+
 /** Mounts a small disk as the data directory. */
 async function mountData(node: CsiNode, options: string): Promise<void> {
   await mkdir(node.data, { recursive: true })
@@ -46,15 +49,32 @@ describe.skipIf(missingRights())('a driver', () => {
     expect([await volumesOf(node), await namesIn(node, 'appmounts')]).toEqual([[], []])
   })
 
-  it('lets pods start without an agent while the disk is read-only', async () => {
+  it('fails from the first attempt on when there is no room for the directory of a volume', async () => {
+    await using node = await csiNode()
+    // Each file, directory and link takes one; the last but one is of the directory of volumes.
+    await mountData(node, 'nr_inodes=9')
+    await installModule(node)
+    const driver = await node.start()
+    await mkdir(node.seen(join(node.data, 'appmounts')))
+    await writeFile(node.seen(join(node.data, 'filling')), '')
+    expect(await driver.publish(volume)).toMatchObject({ code: 13, details: expect.stringContaining('ENOSPC') })
+    expect(await namesIn(node, 'appmounts')).toEqual([])
+    await remount(node, 'nr_inodes=100')
+    expect(await driver.publish(volume)).toEqual(OK)
+    expect(await volumesOf(node)).toHaveLength(2)
+  })
+
+  it('lets pods start without an agent while the disk is read-only, after their time-out', async () => {
     await using node = await csiNode()
     await mountData(node, 'size=1m')
     await installModule(node)
     await remount(node, 'ro')
     const driver = await node.start()
-    expect(await driver.publish(volume)).toEqual(OK)
+    const hasty = { ...volume, attributes: { mode: 'app', dynakube: 'dk', retryTimeout: '1s' } }
+    expect(await driver.publish(hasty)).toMatchObject({ code: 13, details: expect.stringMatching(READ_ONLY_VOLUME) })
+    await until('the time-out', async () => 'response' in (await driver.publish(hasty)))
     expect(await volumesOf(node)).toEqual([])
-    expect(await driver.unpublish(volume)).toEqual(OK)
+    expect(await driver.unpublish(hasty)).toEqual(OK)
     await remount(node, 'rw')
     expect(await driver.publish(volume)).toEqual(OK)
     expect(await volumesOf(node)).toHaveLength(2)
@@ -64,7 +84,6 @@ describe.skipIf(missingRights())('a driver', () => {
 /** What is wrong with a disk, its options then and afterwards, and the error. */
 type Disk = readonly [why: string, before: string, after: string, error: RegExp]
 
-/** Node reports ENOENT for directories that it cannot make on the way to another. */
 const READ_ONLY = /EROFS|ENOENT: [^"]*_dynakubes/
 
 describe.skipIf(missingRights()).each(METHODS)('a provisioner that installs by %s', (name) => {

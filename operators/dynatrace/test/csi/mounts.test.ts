@@ -1,7 +1,7 @@
 /** Both ways of mounting, against the kernel: the same calls have the same effects. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -13,6 +13,7 @@ const MODULES = fileURLToPath(new URL('../../src/csi/mounts', import.meta.url))
 
 /** Runs inside its own mount namespace: what it leaves disappears with it. */
 const SCRIPT = `
+const { openSync, symlinkSync } = await import('node:fs')
 const { kernelMounts } = await import('${MODULES}/kernel-mounts.ts')
 const { toolMounts } = await import('${MODULES}/tool-mounts.ts')
 const { isMountPoint, readMounts } = await import('${MODULES}/mount-table.ts')
@@ -27,6 +28,12 @@ await mounts.bind(at('merged'), at('target'))
 found.bound = await isMountPoint(at('target'))
 found.unmounted = [await mounts.unmount(at('target')), await mounts.unmount(at('target')), await mounts.unmount(at('none'))]
 found.left = await isMountPoint(at('target'))
+symlinkSync(at('merged'), at('link'))
+symlinkSync('circle', at('circle'))
+found.notThere = await Promise.all(['link', 'lower/file/x', 'circle/x'].map((name) => mounts.unmount(at(name))))
+openSync(at('merged/held'), 'w')
+found.busy = await mounts.unmount(at('merged')).catch((error) => error.code)
+found.lazily = [await mounts.unmount(at('merged'), 'lazily'), await mounts.unmount(at('merged'), 'lazily')]
 found.error = await mounts.bind(at('none'), at('target')).catch((error) => [error.name, error.code, error.message])
 console.log(JSON.stringify(found))`
 
@@ -35,6 +42,7 @@ describe.skipIf(missingRights())('mounting', () => {
     const folder = await mkdtemp(join(tmpdir(), 'mounting-'))
     try {
       for (const name of ['lower', 'upper', 'work', 'merged', 'target']) await mkdir(join(folder, name))
+      await writeFile(join(folder, 'lower/file'), '')
       const command = [process.execPath, '--input-type=module', '--eval', SCRIPT, way, folder]
       const child = spawn('unshare', ['--mount', '--propagation', 'private', ...command])
       const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
@@ -44,6 +52,9 @@ describe.skipIf(missingRights())('mounting', () => {
         bound: true,
         unmounted: [true, false, false],
         left: false,
+        notThere: [false, false, false],
+        busy: 'CSI_MOUNT',
+        lazily: [true, false],
         error: ['MountError', 'CSI_MOUNT', expect.stringContaining(join(folder, 'none'))],
       })
     } finally {

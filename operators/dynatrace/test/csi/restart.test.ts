@@ -1,5 +1,5 @@
 /** The driver after a crash, a restart and a change of its node. */
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { until } from '../support/until.ts'
@@ -74,28 +74,21 @@ describe.skipIf(missingRights())('a driver that is started again', () => {
     expect(await node.mounts()).toEqual([])
   })
 
-  it('reports success when a volume is in use, and removes it when it no longer is', async () => {
+  it('fails while it cannot write its data, and lets a pod start without an agent after its time-out', async () => {
     await using node = await csiNode()
     const driver = await node.start()
     await node.installModule('1.2.3.4-5', 'dk')
-    expect(await driver.publish(volume)).toEqual(OK)
-    const busy = join(node.targetOf(volume), 'agent')
-    await node.execute('mount', '-t', 'tmpfs', 'tmpfs', busy)
-    expect(await driver.unpublish(volume)).toEqual(OK)
-    expect(driver.log()).toContain('EBUSY')
-    expect((await node.mounts()).length).toBeGreaterThan(2)
-    await node.execute('umount', busy)
-    expect(await driver.unpublish(volume)).toEqual(OK)
+    const inTheWay = join(node.data, 'appmounts')
+    await writeFile(inTheWay, '')
+    expect(await driver.publish(volume)).toMatchObject({ code: 13, details: expect.stringContaining('appmounts') })
+    const hasty = { pod: 'hasty', attributes: { mode: 'app', dynakube: 'dk', retryTimeout: '50ms' } }
+    expect(await driver.publish(hasty)).toMatchObject({ code: 13 })
+    await until('the time-out', async () => 'response' in (await driver.publish(hasty)))
     expect(await node.mounts()).toEqual([])
-  })
-
-  it('lets pods start without an agent when it cannot write its data', async () => {
-    await using node = await csiNode()
-    const driver = await node.start()
-    await node.installModule('1.2.3.4-5', 'dk')
-    await writeFile(join(node.data, 'appmounts'), 'in the way')
+    expect(await driver.publish(volume)).toMatchObject({ code: 13 })
+    await rm(inTheWay)
     expect(await driver.publish(volume)).toEqual(OK)
-    expect(await node.mounts()).toEqual([])
+    expect(await node.mounts()).toHaveLength(2)
   })
 
   it('is its own registrar and liveness probe if its flags enable it', async () => {

@@ -5,8 +5,13 @@ import { MountError, type Mounts, overlayData } from './mounts.ts'
 
 /** From `sys/mount.h`. */
 const MS_BIND = 4096
+const MNT_DETACH = 2
+const UMOUNT_NOFOLLOW = 8
 
-const { EINVAL, ENOENT } = constants.errno
+const { EINVAL, ELOOP, ENOENT, ENOTDIR } = constants.errno
+
+/** Not a mount point, missing, or at a path at which nothing can be. */
+const NOT_MOUNTED: readonly number[] = [EINVAL, ENOENT, ENOTDIR, ELOOP]
 
 /** A function of the C library: the result, and `errno` for a negative one. */
 type SystemCall = (...args: readonly (string | number | null)[]) => Promise<number>
@@ -49,10 +54,9 @@ export async function kernelMounts(): Promise<Mounts> {
     async bind(source, target) {
       check(await mount(source, target, null, MS_BIND, null), `cannot bind ${source} to ${target}`)
     },
-    async unmount(target) {
-      const errno = await umount(target, 0)
-      // Not a mount point, or missing.
-      if (errno === EINVAL || errno === ENOENT) return false
+    async unmount(target, how) {
+      const errno = await umount(target, UMOUNT_NOFOLLOW | (how === 'lazily' ? MNT_DETACH : 0))
+      if (NOT_MOUNTED.includes(errno)) return false
       check(errno, `cannot unmount ${target}`)
       return true
     },

@@ -6,8 +6,12 @@ export interface Mounts {
   overlay(options: OverlayOptions): Promise<void>
   /** Makes the directory `source` visible at `target` as well. */
   bind(source: string, target: string): Promise<void>
-  /** Removes the topmost mount at `target`; returns false if there is none. */
-  unmount(target: string): Promise<boolean>
+  /**
+   * Removes the topmost mount at `target`; returns false if there is none, or if the path ends in a symbolic link.
+   *
+   * @param how `lazily` removes one that is in use, with all below it: what is open stays open, and nothing new can be opened
+   */
+  unmount(target: string, how?: 'lazily'): Promise<boolean>
 }
 
 /** The directories of an overlay. */
@@ -23,9 +27,9 @@ export interface OverlayOptions {
  *
  * *Errors*: {@link MountError} if one is in use.
  */
-export async function unmountAll(target: string, mounts: Pick<Mounts, 'unmount'>): Promise<void> {
+export async function unmountAll(target: string, mounts: Pick<Mounts, 'unmount'>, how?: 'lazily'): Promise<void> {
   let isMounted = true
-  while (isMounted) isMounted = await mounts.unmount(target)
+  while (isMounted) isMounted = await mounts.unmount(target, how)
 }
 
 /** The kernel rejected a call. */

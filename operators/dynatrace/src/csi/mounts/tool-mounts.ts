@@ -1,5 +1,6 @@
 /** Mounts by `mount(8)` and `umount(8)`, for processors without a build of the native addon. */
 import { execFile } from 'node:child_process'
+import { lstat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { MountError, type Mounts, overlayData } from './mounts.ts'
 
@@ -25,9 +26,12 @@ export function toolMounts(): Mounts {
   return {
     overlay: (options) => call('mount', ['-t', 'overlay', '-o', overlayData(options), 'overlay', options.target]),
     bind: (source, target) => call('mount', ['-o', 'bind', source, target]),
-    async unmount(target) {
+    async unmount(target, how) {
+      // The tool follows links, and has no option against it.
+      const status = await lstat(target).catch(() => undefined)
+      if (!status?.isDirectory()) return false
       try {
-        await call('umount', [target])
+        await call('umount', [...(how === 'lazily' ? ['--lazy'] : []), target])
         return true
       } catch (error) {
         if (error instanceof MountError && /not mounted|no mount point|not found/.test(error.message)) return false

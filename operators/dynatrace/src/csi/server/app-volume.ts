@@ -8,11 +8,12 @@ import { mkdirSync, readlinkSync, rmSync, statSync, utimesSync } from 'node:fs'
 import type { Logger } from '@reeve/runtime'
 import type { DataPaths } from '../data-paths.ts'
 import { STATUS, StatusError } from '../grpc/status-error.ts'
-import { placesOf, readMounts } from '../mounts/mount-table.ts'
 import { type Mounts, unmountAll } from '../mounts/mounts.ts'
+import type { FailureTimes } from './failure-times.ts'
 import { isMissing, isTaken } from './file-errors.ts'
 import { linkPod, targetOf, writePodInfo } from './pod-link.ts'
 import type { Volume } from './publish-request.ts'
+import { writeRecord } from './volume-record.ts'
 
 /** What publishing needs. */
 export interface PublishContext {
@@ -23,6 +24,10 @@ export interface PublishContext {
   readonly logger: Logger
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Of volumes whose directory cannot be made. */
+  readonly publishFailures: FailureTimes
+  /** Of volumes that cannot be unmounted or deleted. */
+  readonly unpublishFailures: FailureTimes
 }
 
 /** The umask of the process is 0: agents of arbitrary users write here. */
@@ -33,12 +38,11 @@ const OPEN_TO_ALL = 0o777
  *
  * After `retryTimeoutMs` it reports success without mounting anything: the pod starts without an agent, because an
  * application must not wait for its monitoring forever. The time counts from the last change of the volume's directory,
- * and from the restart of a node for a pod that had an agent before.
+ * from the first failure if it cannot be made, and from the restart of a node for a pod that had an agent before.
  *
  * *Guarantees*: repeated after a crash at any time it leaves one overlay and one bind mount.
  *
- * *Errors*: `UNAVAILABLE` until the provisioner has installed an agent; `FAILED_PRECONDITION` if the volume is published
- * at another path; `INTERNAL`.
+ * *Errors*: `UNAVAILABLE` until the provisioner has installed an agent; those of the file system and of mounts.
  */
 export async function publishAppVolume(volume: Volume, context: PublishContext): Promise<void> {
   const { paths, logger } = context
@@ -52,56 +56,50 @@ export async function publishAppVolume(volume: Volume, context: PublishContext):
     const message = `the provisioner has not installed an agent for the DynaKube ${volume.dynakube} yet`
     throw new StatusError(STATUS.unavailable, message)
   }
-  try {
-    if (attempt === 'repeated') await removeOverlay(volume, context)
-    await mountAgent(volume, lower, context)
-  } catch (error) {
-    if (error instanceof StatusError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new StatusError(STATUS.internal, `volume ${volume.id}: ${reason}`, { cause: error })
-  }
+  // Of a process that was killed between the two mounts. It may show an agent that is no longer the latest.
+  if (attempt === 'repeated') await unmountAll(paths.appVolume(volume.id).mapped, context.mounts)
+  await mountAgent(volume, lower, context)
 }
 
 type Attempt = 'first' | 'repeated' | 'given up'
 
-/** Makes the directory of the volume, most often: there is one attempt for most volumes. */
+/**
+ * Makes the directory of the volume, most often: there is one attempt for most volumes. A disk that is full or read-only is
+ * no reason to start a pod without an agent before its time is over.
+ */
 function attemptOf(volume: Volume, context: PublishContext): Attempt {
-  const { paths, logger } = context
-  const { root } = paths.appVolume(volume.id)
+  const { publishFailures, logger } = context
   try {
-    mkdirSync(root, OPEN_TO_ALL)
-    return 'first'
+    const attempt = beginAttempt(volume, context)
+    publishFailures.clear(volume.id)
+    return attempt
   } catch (error) {
-    if (isTaken(error)) return repeatedAttempt(root, volume, context)
-    if (isMissing(error)) return isMade(root, logger) ? 'first' : 'given up'
+    if (!publishFailures.haveLasted(volume.id, volume.retryTimeoutMs)) throw error
     logger.error({ volume: volume.id, error }, 'cannot make the directory of a volume')
     return 'given up'
   }
 }
 
-function repeatedAttempt(root: string, volume: Volume, { paths, now, logger }: PublishContext): Attempt {
+function beginAttempt(volume: Volume, context: PublishContext): Attempt {
+  const { root } = context.paths.appVolume(volume.id)
   try {
-    if (now() <= statSync(root).mtimeMs + volume.retryTimeoutMs) return 'repeated'
-    const link = paths.podLink(volume.dynakube, volume.podNamespace, volume.podName)
-    if (targetOf(link) !== root) return 'given up'
-    // It had an agent until its node was restarted: the time begins again, and without the link only once.
-    rmSync(link)
-    utimesSync(root, now() / 1_000, now() / 1_000)
-    return 'repeated'
+    mkdirSync(root, OPEN_TO_ALL)
   } catch (error) {
-    logger.error({ volume: volume.id, error }, 'cannot read the directory of a volume')
-    return 'given up'
+    if (isTaken(error)) return repeatedAttempt(root, volume, context)
+    if (!isMissing(error)) throw error
+    mkdirSync(root, { recursive: true, mode: OPEN_TO_ALL })
   }
+  return 'first'
 }
 
-function isMade(root: string, logger: Logger): boolean {
-  try {
-    mkdirSync(root, { recursive: true, mode: OPEN_TO_ALL })
-    return true
-  } catch (error) {
-    logger.error({ error }, 'cannot make the directory of a volume')
-    return false
-  }
+function repeatedAttempt(root: string, volume: Volume, { paths, now }: PublishContext): Attempt {
+  if (now() <= statSync(root).mtimeMs + volume.retryTimeoutMs) return 'repeated'
+  const link = paths.podLink(volume.dynakube, volume.podNamespace, volume.podName)
+  if (targetOf(link) !== root) return 'given up'
+  // It had an agent until its node was restarted: the time begins again, and without the link only once.
+  rmSync(link)
+  utimesSync(root, now() / 1_000, now() / 1_000)
+  return 'repeated'
 }
 
 /** The directory that a link leads to. The provisioner replaces the link at any time: it is read once. */
@@ -115,26 +113,12 @@ function latestAgent(link: string): string | undefined {
   }
 }
 
-/**
- * Removes the overlay that a process left which was killed between the two mounts. It may show an agent that is no longer
- * the latest.
- *
- * *Errors*: `FAILED_PRECONDITION` if a pod sees it: the volume is published at another path.
- */
-async function removeOverlay(volume: Volume, { paths, mounts }: PublishContext): Promise<void> {
-  const { mapped } = paths.appVolume(volume.id)
-  const [place] = placesOf(mapped, await readMounts())
-  if (place !== undefined) {
-    throw new StatusError(STATUS.failedPrecondition, `volume ${volume.id} is already published at ${place}`)
-  }
-  await unmountAll(mapped, mounts)
-}
-
 async function mountAgent(volume: Volume, lower: string, { paths, mounts }: PublishContext): Promise<void> {
   const directories = paths.appVolume(volume.id)
   const { mapped, upper, work } = directories
   const podLink = paths.podLink(volume.dynakube, volume.podNamespace, volume.podName)
   for (const path of [mapped, upper, work, volume.targetPath]) mkdirSync(path, { recursive: true, mode: OPEN_TO_ALL })
+  writeRecord(directories, volume)
   writePodInfo(directories, podLink)
   await mounts.overlay({ lower, upper, work, target: mapped })
   try {

@@ -4,6 +4,7 @@ import { STATUS, StatusError } from '../grpc/status-error.ts'
 import type { PublishContext } from './app-volume.ts'
 import { isMissing, isTaken } from './file-errors.ts'
 import type { Volume } from './publish-request.ts'
+import { writeRecord } from './volume-record.ts'
 
 const OPEN_TO_ALL = 0o777
 
@@ -15,7 +16,7 @@ const OPEN_TO_ALL = 0o777
  * The namespace is set by the kubelet.
  *
  * *Errors*: `PERMISSION_DENIED` for a pod of another namespace than the operator's; `UNAVAILABLE` until the provisioner has
- * made the directory of the DynaKube; `INTERNAL`.
+ * made the directory of the DynaKube; those of the file system and of mounts.
  */
 export async function publishHostVolume(volume: Volume, { paths, mounts, namespace }: PublishContext): Promise<void> {
   const { id, dynakube, podNamespace, targetPath } = volume
@@ -24,18 +25,14 @@ export async function publishHostVolume(volume: Volume, { paths, mounts, namespa
     throw new StatusError(STATUS.permissionDenied, message)
   }
   const storage = paths.hostStorage(dynakube)
-  try {
-    if (leadsNowhere(storage)) rmSync(storage)
-    if (!isStorageMade(storage)) {
-      throw new StatusError(STATUS.unavailable, `the provisioner does not know the DynaKube ${dynakube} yet`)
-    }
-    mkdirSync(targetPath, { recursive: true, mode: OPEN_TO_ALL })
-    await mounts.bind(storage, targetPath)
-  } catch (error) {
-    if (error instanceof StatusError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new StatusError(STATUS.internal, `volume ${id}: ${reason}`, { cause: error })
+  if (leadsNowhere(storage)) rmSync(storage)
+  if (!isStorageMade(storage)) {
+    throw new StatusError(STATUS.unavailable, `the provisioner does not know the DynaKube ${dynakube} yet`)
   }
+  const directories = paths.appVolume(id)
+  for (const path of [directories.root, targetPath]) mkdirSync(path, { recursive: true, mode: OPEN_TO_ALL })
+  writeRecord(directories, volume)
+  await mounts.bind(storage, targetPath)
 }
 
 /** Makes the storage in the directory of its DynaKube; returns false if there is none, and never makes that. */

@@ -1,5 +1,5 @@
 /** Decides whether a request to publish a volume makes sense, and reads it. */
-import { isAbsolute } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { parseDurationMs } from '../../api/annotation-values.ts'
 import { isFileName } from '../file-name.ts'
 import { STATUS, StatusError } from '../grpc/status-error.ts'
@@ -14,11 +14,15 @@ export interface Volume {
   readonly podNamespace: string
   readonly mode: string
   readonly dynakube: string
-  /** After so long a pod starts without an agent. */
+  /** After so long a pod starts without an agent, and ends with a volume that is still in use. */
   readonly retryTimeoutMs: number
 }
 
-const DEFAULT_RETRY_TIMEOUT_MS = 10 * 60_000
+/** Of the kernel, with the byte that ends a text. */
+const MAX_PATH_BYTES = 4_096
+
+/** For volumes that do not say otherwise. */
+export const DEFAULT_RETRY_TIMEOUT_MS = 10 * 60_000
 
 /**
  * The volume of a request.
@@ -50,10 +54,10 @@ export function volumeOf(request: NodePublishVolumeRequest): Volume {
   if (retryTimeoutMs === undefined) {
     throw invalid(`volume_context: ${VOLUME_ATTRIBUTES.retryTimeout} "${timeout}" is not a duration such as 10m`)
   }
-  demandPath(targetPath)
+  const path = validPath(targetPath)
   const names = { volume_id: volumeId, 'pod name': podName, 'pod namespace': podNamespace, dynakube }
   for (const [name, value] of Object.entries(names)) demand(isFileName(value), `${name} "${value}" is not a valid name`)
-  return { id: volumeId, targetPath, podName, podNamespace, mode, dynakube, retryTimeoutMs }
+  return { id: volumeId, targetPath: path, podName, podNamespace, mode, dynakube, retryTimeoutMs }
 }
 
 /**
@@ -66,13 +70,21 @@ export function unpublishedVolume(request: NodeUnpublishVolumeRequest): NodeUnpu
   demand(volumeId !== '', 'volume_id is missing')
   demand(targetPath !== '', 'target_path is missing')
   demand(isFileName(volumeId), `volume_id "${volumeId}" is not a valid name`)
-  demandPath(targetPath)
-  return request
+  return { volumeId, targetPath: validPath(targetPath) }
 }
 
-/** What is relative would be mounted, or unmounted, below wherever the driver was started. */
-function demandPath(targetPath: string): void {
+/**
+ * What is relative would be mounted, or unmounted, below wherever the driver was started. A slash at the end would make
+ * the kernel follow a link.
+ */
+function validPath(targetPath: string): string {
+  demand(Buffer.byteLength(targetPath) < MAX_PATH_BYTES, `target_path is longer than ${MAX_PATH_BYTES - 1} bytes`)
   demand(isAbsolute(targetPath) && !targetPath.includes('\0'), `target_path "${targetPath}" is not an absolute path`)
+  const path = resolve(targetPath)
+  demand(path !== '/', `target_path "${targetPath}" is the root of the file system`)
+  const hasNames = path.slice(1).split('/').every(isFileName)
+  demand(hasNames, `target_path "${targetPath}" has a name that is too long`)
+  return path
 }
 
 function demand(isMet: boolean, problem: string): void {

@@ -1,4 +1,7 @@
-/** Deletes what nothing needs directly below the data directory: scratch directories and the layout of earlier releases. */
+/**
+ * Deletes what nothing needs directly below the data directory: scratch directories, what is left of detached volumes, and
+ * the layout of earlier releases.
+ */
 import { readdir, rmdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Mount } from '../../mounts/mount-table.ts'
