@@ -83,6 +83,22 @@ describe('metadata of the namespace', () => {
     )
   })
 
+  it.each([undefined, '', 'label', 'Annotation', 'POD_LABEL', ' LABEL'])(
+    'ignores a rule of the type %j, of which only another release knows the meaning',
+    (type) => {
+      const unknown = ['dt.x', undefined].map((target) => ({
+        source: 'a',
+        ...(type && { type }),
+        ...(target && { target }),
+      }))
+      const rules = [...unknown, { type: 'ANNOTATION', source: 'a', target: 'dt.y' }]
+      const dynakube = readyDynaKube(ENRICHMENT, { status: { metadataEnrichment: { rules } } })
+      const result = inject(inputOf(dynakube, {}, { namespace: { labels: { a: '1' }, annotations: { a: '2' } } }))
+      expect(result.pod.metadata.annotations).toMatchObject({ 'metadata.dynatrace.com': '{"dt.y":"2"}' })
+      expect(argsOf(result).filter((argument) => /=[12]$/.test(argument))).toEqual(['--attribute=dt.y=2'])
+    },
+  )
+
   it('yields to annotations of the pod, and comes from annotations only', () => {
     const key = 'metadata.dynatrace.com/k'
     const result = inject(

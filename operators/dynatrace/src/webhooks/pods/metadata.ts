@@ -44,8 +44,10 @@ export function propagateMetadata(pod: InjectablePod, { namespace, dynakube }: I
   return { pod: withAnnotations(pod, added), attributes }
 }
 
-function sourceOf({ type = '', source = '' }: EnrichmentRule, { labels, annotations }: PodNamespace) {
-  return ownValue(type.toUpperCase() === 'ANNOTATION' ? annotations : labels, source)
+/** The value that a rule copies; `undefined` if the namespace has none, or if the type of the rule is unknown. */
+function sourceOf({ type, source = '' }: EnrichmentRule, { labels, annotations }: PodNamespace): string | undefined {
+  if (type === 'LABEL') return ownValue(labels, source)
+  return type === 'ANNOTATION' ? ownValue(annotations, source) : undefined
 }
 
 /** The workload as annotations. */

@@ -178,7 +178,7 @@ const status: Arbitrary<DynaKubeStatus> = fc.oneof(
 
 const rules = fc.array(
   fc.record({
-    type: fc.constantFrom('LABEL', 'ANNOTATION'),
+    type: fc.constantFrom('LABEL', 'ANNOTATION', 'label', ''),
     source: fc.constantFrom('team', 'constructor', 'note'),
     target: fc.constantFrom('', 'dt.owner', 'not a name', '__proto__', 'a/b', 'x'.repeat(64)),
   }),
