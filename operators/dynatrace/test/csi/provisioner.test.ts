@@ -3,10 +3,17 @@ import { chmod, lstat, mkdir, readdir, readFile, readlink, stat, symlink, writeF
 import { join } from 'node:path'
 import { makeZip } from '@reeve/archives/testing'
 import { Jobs } from '@reeve/kube'
+import { silentLogger } from '@reeve/runtime'
+import { createMetricsRegistry } from '@reeve/runtime/metrics'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { DynaKubes } from '../../src/api/latest.ts'
 import { networkConnections } from '../../src/csi/provisioner/connections.ts'
 import { jobName } from '../../src/csi/provisioner/download-job.ts'
+import { parseJobSettings } from '../../src/csi/provisioner/job-settings.ts'
+import { createProvisioner } from '../../src/csi/provisioner/provisioner.ts'
+import { provisionerMetrics } from '../../src/csi/provisioner/provisioner-metrics.ts'
+import type { TenantClient } from '../../src/tenant/client/tenant-client.ts'
+import { until } from '../support/until.ts'
 import { startForwardProxy } from '../tenant/support/forward-proxy.ts'
 import {
   createSecret,
@@ -382,3 +389,47 @@ it('counts what it installs', async () => {
 function directory(path: string) {
   return { path, mode: 0o755, content: Buffer.alloc(0) }
 }
+
+describe('the provisioner', () => {
+  it('makes the directory of a host agent while it downloads the agent of another DynaKube', async () => {
+    const downloading = Promise.withResolvers<void>()
+    const download = (...[, , , { signal } = {}]: Parameters<TenantClient['installers']['download']>) => {
+      downloading.resolve()
+      return new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+    }
+    // What an installation uses of it.
+    const tenant = { installers: { download }, [Symbol.asyncDispose]: async () => undefined } as unknown as TenantClient
+    const { manager } = createProvisioner({
+      ...networkConnections(),
+      connectTenant: () => tenant,
+      client: stage.client,
+      namespace: NAMESPACE,
+      nodeName: 'worker-1',
+      instance: 'worker-1',
+      paths: stage.paths,
+      hostDataRoot: '/host/data',
+      jobs: parseJobSettings(undefined),
+      readMounts: async () => [],
+      hasCsiDriver: true,
+      cleanupPeriodMs: 30 * MINUTE,
+      metrics: provisionerMetrics(await createMetricsRegistry()),
+      logger: silentLogger,
+    })
+    await stage.dynakube('slow', { spec: CLOUD_NATIVE, codeModules: { version: '9.9.9.20990101-000000' } })
+    const stop = new AbortController()
+    const running = manager.run(stop.signal)
+    try {
+      await downloading.promise
+      await stage.dynakube('hosts', { spec: { oneAgent: { hostMonitoring: {} } } })
+      await stage.dynakube('classic', { spec: { oneAgent: { classicFullStack: {} } } })
+      await until('its directory', async () => (await namesIn('_dynakubes'))?.includes('hosts') ?? false)
+      expect((await stat(inData('_dynakubes/hosts'))).mode & 0o777).toBe(0o755)
+      await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'hosts' })
+      await until('no directory', async () => !(await namesIn('_dynakubes'))?.includes('hosts'))
+      expect(await namesIn('_dynakubes')).not.toContain('classic')
+    } finally {
+      stop.abort()
+      await running
+    }
+  })
+})

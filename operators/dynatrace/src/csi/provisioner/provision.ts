@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { isNotFound, Jobs, type Stored } from '@reeve/kube'
 import type { Reconcile, ReconcileRequest, ReconcileResult } from '@reeve/runtime/controller'
-import { needsAppInjection, supportsReadOnlyHost } from '../../api/dynakube/one-agent-facts.ts'
+import { needsAppInjection } from '../../api/dynakube/one-agent-facts.ts'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { type CleanupOutcome, cleanUp } from './cleanup/clean-up.ts'
 import type { CleanupSettings } from './cleanup/cleanup-context.ts'
@@ -10,6 +10,7 @@ import { CleanupTimer } from './cleanup/cleanup-timer.ts'
 import { existingDynaKubes } from './cleanup/existing-dynakubes.ts'
 import { codeModuleOf } from './code-module.ts'
 import { jobSelector } from './download-job.ts'
+import { makeDirectory, needsDirectory } from './dynakube-directory.ts'
 import { installCodeModule } from './install/install-code-module.ts'
 import type { InstallSettings } from './install/install-context.ts'
 import { linkLatest } from './latest-link.ts'
@@ -58,14 +59,13 @@ export function provision(options: ProvisionOptions): Reconcile<DynaKube> {
       const { againInMs } = (await tryToClean(request, 'now')) ?? {}
       return againInMs === undefined ? undefined : { requeueAfterMs: againInMs }
     }
-    if (!needsAppInjection(dynakube) && !supportsReadOnlyHost(dynakube)) {
+    if (!needsDirectory(dynakube)) {
       await clean(request, 'if due')
       return { requeueAfterMs: REQUEUE_MS.nothingToInstall }
     }
     const { paths } = options
-    for (const path of [paths.dynakube(dynakube.metadata.name), paths.codeModules]) {
-      await mkdir(path, { recursive: true, mode: 0o755 })
-    }
+    await makeDirectory(paths, dynakube.metadata.name)
+    await mkdir(paths.codeModules, { recursive: true, mode: 0o755 })
     if (!needsAppInjection(dynakube)) {
       await tryToClean(request, 'if due')
       return { requeueAfterMs: REQUEUE_MS.nothingToInstall }

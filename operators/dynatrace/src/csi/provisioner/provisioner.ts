@@ -1,4 +1,4 @@
-/** The process that installs agents on its node: one controller, health and metrics. */
+/** The process that installs agents on its node: two controllers, health and metrics. */
 import { isDeepStrictEqual } from 'node:util'
 import { Jobs, type KubeClient } from '@reeve/kube'
 import { defineOperator, type Logger } from '@reeve/runtime'
@@ -15,6 +15,7 @@ import type { OperatorFrameOptions } from '@reeve/runtime/operator'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import { FIELD_MANAGER } from '../../installed-names.ts'
 import { jobSelector } from './download-job.ts'
+import { keepDirectory } from './dynakube-directory.ts'
 import { type ProvisionOptions, provision } from './provision.ts'
 
 /** Options of {@link createProvisioner}. */
@@ -45,22 +46,23 @@ const TIMEOUT_MS = 20 * 60_000
  */
 export function createProvisioner(options: ProvisionerOptions): Provisioner {
   const { namespace, nodeName, registry, metrics: _, ...frame } = options
-  const operator = defineOperator<readonly [DynaKube]>({
+  const source = { resource: DynaKubes, namespace, transform: keepWhatDecides }
+  const operator = defineOperator<readonly [DynaKube, DynaKube]>({
     name: FIELD_MANAGER,
     controllers: [
       {
         name: 'provisioner-controller',
-        for: {
-          resource: DynaKubes,
-          namespace,
-          transform: keepWhatDecides,
-          predicate: anyOf<DynaKube>(generationChanged, annotationsChanged, codeModulesChanged),
-        },
+        for: { ...source, predicate: anyOf<DynaKube>(generationChanged, annotationsChanged, codeModulesChanged) },
         // Of this node only: otherwise every node would receive the Jobs of all others.
         owns: [{ resource: Jobs, namespace, labelSelector: jobSelector(nodeName), metadataOnly: true }],
         reconcile: provision(options),
         timeoutMs: TIMEOUT_MS,
         concurrency: 1,
+      },
+      {
+        name: 'dynakube-directories',
+        for: { ...source, predicate: generationChanged },
+        reconcile: keepDirectory(options.paths),
       },
     ],
   })

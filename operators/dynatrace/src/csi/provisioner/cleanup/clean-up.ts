@@ -1,6 +1,6 @@
 /** Deletes what nothing on this node needs any more. */
-import { needsAppInjection, supportsReadOnlyHost } from '../../../api/dynakube/one-agent-facts.ts'
 import { removeEmptyDirectory } from '../../remove-empty-directory.ts'
+import { needsDirectory } from '../dynakube-directory.ts'
 import type { CleanupContext } from './cleanup-context.ts'
 import { removeCodeModules, removeDynaKubeDirectories } from './remove-code-modules.ts'
 import { directoriesIn } from './remove-directory.ts'
@@ -31,8 +31,7 @@ export interface CleanupOutcome {
 export async function cleanUp(context: CleanupContext): Promise<CleanupOutcome> {
   const mounts = await context.readMounts()
   const legacy = await removeLegacy({ ...context, mounts })
-  const all = await context.listDynaKubes()
-  const dynakubes = all.filter((dynakube) => needsAppInjection(dynakube) || supportsReadOnlyHost(dynakube))
+  const dynakubes = (await context.listDynaKubes()).filter(needsDirectory)
   await removeHostStorage(dynakubes, legacy, { ...context, mounts })
   const deleted = await removeCodeModules(dynakubes, context)
   await removeDynaKubeDirectories(dynakubes, { ...context, mounts })
