@@ -9,6 +9,9 @@ const run = promisify(execFile)
 /** The driver must not wait forever for a tool that waits for a device. */
 const TIMEOUT_MS = 60_000
 
+/** Nothing is mounted at the path, or nothing can be; in English, which the locale ensures. */
+const NOT_MOUNTED = /not mounted|no mount point|not found|Not a directory|Too many levels of symbolic links/
+
 /**
  * Mounts through the tools of util-linux.
  *
@@ -29,12 +32,12 @@ export function toolMounts(): Mounts {
     async unmount(target, how) {
       // The tool follows links, and has no option against it.
       const status = await lstat(target).catch(() => undefined)
-      if (!status?.isDirectory()) return false
+      if (status?.isSymbolicLink()) return false
       try {
         await call('umount', [...(how === 'lazily' ? ['--lazy'] : []), target])
         return true
       } catch (error) {
-        if (error instanceof MountError && /not mounted|no mount point|not found/.test(error.message)) return false
+        if (error instanceof MountError && NOT_MOUNTED.test(error.message)) return false
         throw error
       }
     },
