@@ -2,6 +2,7 @@
 import { broken, type FuzzTarget, textOf } from '@reeve/fuzz'
 import fc from 'fast-check'
 import * as annotationValues from '../src/api/annotation-values.ts'
+import { canonicalQuantity, isQuantity } from '../src/api/core/quantity.ts'
 import { matchesEtag, parseRange } from '../src/tenant/simulator/http/byte-range.ts'
 
 const value = fc.constantFrom(
@@ -11,6 +12,8 @@ const value = fc.constantFrom(
   '0x10',
   '-1',
   '1e3',
+  '1e99999999',
+  '1.5Gi',
   '["a","b"]',
   '[',
   'a,b',
@@ -33,6 +36,8 @@ export const target: FuzzTarget = {
     if (typeof range === 'object' && !(range.start >= 0 && range.start < range.end && range.end <= 100)) {
       throw broken('a range lies within the file', text, range)
     }
-    return `${outcomes.join()} ${typeof range} ${matchesEtag(text, '"a"')}`
+    const quantity = canonicalQuantity(text)
+    if (canonicalQuantity(quantity) !== quantity) throw broken('a quantity has one form', text, quantity)
+    return `${isQuantity(text)} ${outcomes.join()} ${typeof range} ${matchesEtag(text, '"a"')}`
   },
 }

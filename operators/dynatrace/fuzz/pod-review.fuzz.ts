@@ -65,6 +65,7 @@ export const target: FuzzTarget = {
     'metadata.dynatrace.com/a',
     'volume.dynatrace.com/oneagent-bin',
     'container.inject.dynatrace.com/app',
+    '1e99999999',
   ],
   isJson: true,
   async run(input) {

@@ -2,7 +2,7 @@
 import { attempt, type FuzzTarget, isA, sameJson, textOf } from '@reeve/fuzz'
 import fc from 'fast-check'
 import { canonicalQuantity, compareQuantities, parseQuantity, QuantityError } from '../src/api/quantity.ts'
-import { parseQuantity as amountOf } from '../src/controllers/quantities.ts'
+import { amountOf } from '../src/controllers/quantities.ts'
 
 const suffix = fc.constantFrom(
   '',

@@ -2,7 +2,7 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../api/admission-plugin.ts'
 import { forbidden } from '../api/api-errors.ts'
 import type { ClusterApi } from '../api/cluster-api.ts'
-import { compareQuantities, formatQuantity, type Quantity } from '../api/quantity.ts'
+import { compareQuantities, formatQuantity, type Quantity, toNumber } from '../api/quantity.ts'
 import { arrayAt, isJsonObject, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { type Amounts, NONE, readAmounts } from '../quota/amounts.ts'
 import { podResources } from '../quota/pod-usage.ts'
@@ -159,10 +159,6 @@ function bounds(
   check: (name: string, bound: Quantity) => string | undefined,
 ): readonly string[] {
   return [...readAmounts(objectAt(limit, field))].flatMap(([name, bound]) => check(name, bound) ?? [])
-}
-
-function toNumber({ unscaled, exponent }: Quantity): number {
-  return Number(unscaled) * 10 ** exponent
 }
 
 function objectsAt(parent: JsonObject, field: string): readonly JsonObject[] {

@@ -82,6 +82,11 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
+/** A quantity of a whole number. */
+export function wholeQuantity(unscaled: bigint): Quantity {
+  return { unscaled, exponent: 0, notation: 'decimal' }
+}
+
 /** The sum, in the notation of the first one that is not zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const exponent = Math.min(a.exponent, b.exponent)
@@ -93,6 +98,13 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
 /** Whether a quantity is an integer. */
 export function isWholeNumber(quantity: Quantity): boolean {
   return compareQuantities(roundUp(quantity, 0), quantity) === 0
+}
+
+/** The nearest number of JavaScript. */
+export function toNumber({ unscaled, exponent }: Quantity): number {
+  // Without the check, zero with a large exponent would not be a number.
+  if (unscaled === 0n) return 0
+  return exponent < 0 ? Number(unscaled) / 10 ** -exponent : Number(unscaled) * 10 ** exponent
 }
 
 /** `quantity` without digits below 10 to the power of `exponent`, rounded away from zero. */

@@ -236,4 +236,16 @@ describe('evaluateRules', () => {
     const { rules } = compileRules(schema)
     expect(rules && evaluateRules(rules, { m: {} }, undefined)).toEqual([])
   })
+
+  it('calculates with quantities of any size, of which only those of 64 bits are integers', () => {
+    const rule = [
+      "quantity('1e100').isGreaterThan(quantity('1Ei'))",
+      "quantity('1e100').sub(quantity('1e100')) == quantity('0')",
+      "!quantity('1e100').isInteger() && quantity('9223372036854775807').isInteger()",
+      "quantity('0e9999').asApproximateFloat() == 0.0",
+      "!isQuantity('1e99999999')",
+    ].join(' && ')
+    const { rules } = compileRules({ type: 'object', 'x-kubernetes-validations': [{ rule }] })
+    expect(rules && evaluateRules(rules, {}, undefined)).toEqual([])
+  })
 })

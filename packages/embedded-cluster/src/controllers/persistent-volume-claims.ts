@@ -9,7 +9,7 @@ import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from './ki
 import { isTerminating, keyOf, namespaceOf, type ObjectReference, splitKey } from './kinds/meta.ts'
 import { isFinished, type Pod } from './kinds/pods.ts'
 import { claimsOf } from './pod-index.ts'
-import { parseQuantity } from './quantities.ts'
+import { amountOf } from './quantities.ts'
 import { asObject, jsonEquals, ResourceClient } from './resource-client.ts'
 import { selects } from './selectors.ts'
 import type { SimulatorController } from './simulator-controller.ts'
@@ -25,7 +25,7 @@ function fits(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   if ((spec.volumeMode ?? 'Filesystem') !== (wanted.volumeMode ?? 'Filesystem')) return false
   if (wanted.selector !== undefined && !selects(wanted.selector, volume.metadata.labels)) return false
   if (!(wanted.accessModes ?? []).every((mode) => spec.accessModes?.includes(mode))) return false
-  return parseQuantity(spec.capacity?.storage) >= parseQuantity(wanted.resources?.requests?.storage)
+  return amountOf(spec.capacity?.storage) >= amountOf(wanted.resources?.requests?.storage)
 }
 
 function refersTo(reference: ObjectReference | undefined, claim: PersistentVolumeClaim): boolean {
@@ -115,7 +115,7 @@ class ClaimReconciler {
     const promised = this.#byClaim.get(keyOf(claim)).find((volume) => refersTo(volume.spec.claimRef, claim))
     if (promised !== undefined) return promised
     const free = this.#volumes.list().filter((volume) => volume.spec.claimRef === undefined && fits(volume, claim))
-    const sizeOf = ({ spec }: PersistentVolume) => parseQuantity(spec.capacity?.storage)
+    const sizeOf = ({ spec }: PersistentVolume) => amountOf(spec.capacity?.storage)
     return free.sort((a, b) => sizeOf(a) - sizeOf(b))[0]
   }
 
@@ -201,7 +201,7 @@ class ClaimReconciler {
     const wanted = claim.spec.resources?.requests?.storage
     const volume = this.#volumes.get('', claim.spec.volumeName ?? '')
     if (wanted === undefined || volume === undefined) return
-    if (parseQuantity(wanted) <= parseQuantity(claim.status?.capacity?.storage)) return
+    if (amountOf(wanted) <= amountOf(claim.status?.capacity?.storage)) return
     if (this.#classes.get('', claim.spec.storageClassName ?? '')?.allowVolumeExpansion !== true) return
     const capacity = { ...volume.spec.capacity, storage: wanted }
     await this.#volumes.update({ ...volume, spec: { ...volume.spec, capacity } })

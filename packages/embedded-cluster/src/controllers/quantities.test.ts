@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { formatIndexes, parseIndexes } from './jobs/accounting.ts'
-import { parseQuantity, resolveIntOrPercent } from './quantities.ts'
+import { amountOf, resolveIntOrPercent } from './quantities.ts'
 import { parseDuration } from './time.ts'
 
 describe('parsing', () => {
   it('supports quantities', () => {
-    expect(['250m', '2', '1Ki', '1.5Gi', '1e3', '5G', 3, 'nonsense', undefined].map(parseQuantity)).toEqual([
+    expect(['250m', '2', '1Ki', '1.5Gi', '1e3', '5G', 3, 'nonsense', undefined].map(amountOf)).toEqual([
       0.25,
       2,
       1024,

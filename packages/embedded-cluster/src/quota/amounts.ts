@@ -1,12 +1,19 @@
 /** Amounts of resources by name, such as `pods: 3` and `requests.cpu: 500m`. */
-import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../api/quantity.ts'
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  type Quantity,
+  wholeQuantity,
+} from '../api/quantity.ts'
 import type { JsonObject } from '../json.ts'
 
 /** Quantities by resource name. Immutable. */
 export type Amounts = ReadonlyMap<string, Quantity>
 
-export const NONE: Quantity = { unscaled: 0n, exponent: 0, notation: 'decimal' }
-export const ONE: Quantity = { unscaled: 1n, exponent: 0, notation: 'decimal' }
+export const NONE = wholeQuantity(0n)
+export const ONE = wholeQuantity(1n)
 
 /** The amounts of a resource list, which the server has validated. */
 export function readAmounts(list: JsonObject): Amounts {

@@ -1,6 +1,6 @@
 /** What an object of any resource counts for in quotas. */
 
-import { parseQuantity } from '../api/quantity.ts'
+import { parseQuantity, wholeQuantity } from '../api/quantity.ts'
 import { arrayAt, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { type Amounts, NONE, ONE } from './amounts.ts'
 import { podUsage } from './pod-usage.ts'
@@ -35,7 +35,7 @@ export function countedResource(hardName: string): string {
 
 function serviceUsage(service: JsonObject): Amounts {
   const spec = objectAt(service, 'spec')
-  const ports = { unscaled: BigInt(arrayAt(spec, 'ports').length), exponent: 0, notation: 'decimal' } as const
+  const ports = wholeQuantity(BigInt(arrayAt(spec, 'ports').length))
   const isBalanced = spec.type === 'LoadBalancer'
   const hasNodePorts = spec.type === 'NodePort' || (isBalanced && spec.allocateLoadBalancerNodePorts !== false)
   return new Map([

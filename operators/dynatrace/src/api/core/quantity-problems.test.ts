@@ -2,28 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { convertDynaKube } from '../conversion/convert.ts'
 import { DynaKubeCrd } from '../dynakube/dynakube-crd.ts'
 import { reviewBySchema } from '../schema-review.ts'
-import { isQuantity, quantityProblems } from './quantity-problems.ts'
-
-// Kubernetes itself decodes these, and with them an object is converted.
-const VALID = ['1', '500m', '1Gi', '1.5Ki', '.5', '5.', '+.5', '-3', '1E', '1Ei', '1e3', '1E3', '1e-3', '1e+3', '1e03']
-const ODD_BUT_VALID = [' 1', '1 ', '.', '+', 'Ki', 'm', '1e400', '12345678901234567890123456789', '00001']
-const MALFORMED = ['', ' ', '1e', '1e1.5', '1e+', '1e.5', '1K', '1ki', '1Kib', '1mi', '1.5.5', '1Mi5', '1 Gi', '1,5']
-const OTHER_TEXT = ['0x10', 'NaN', 'abc', '--1', '1e-+3', '1nm', '1_000', '١', '1\t']
-
-describe('a quantity', () => {
-  it.each([...VALID, ...ODD_BUT_VALID])('%j is valid', (text) => expect(isQuantity(text)).toBe(true))
-  it.each([...MALFORMED, ...OTHER_TEXT])('%j is malformed', (text) => expect(isQuantity(text)).toBe(false))
-
-  it('is a number or text and nothing else', () => {
-    expect([1, 1.5].every(isQuantity)).toBe(true)
-    expect([true, {}, [], undefined].some(isQuantity)).toBe(false)
-  })
-
-  it('is malformed when its exponent would make calculations take too long', () => {
-    expect(isQuantity('1e1000')).toBe(true)
-    expect(isQuantity('1e2147483647')).toBe(false)
-  })
-})
+import { quantityProblems } from './quantity-problems.ts'
 
 const dynakube = (version: string, memory: unknown) => ({
   apiVersion: `dynatrace.com/${version}`,

@@ -1,27 +1,7 @@
 /** Quantities that the pattern of the schema admits, or that no schema has seen, and that are not quantities. */
 import type { Problem, StructuralSchema } from '@reeve/crd'
 import { isRecord, ownValue } from '@reeve/kube'
-
-/** Sign, digits and one suffix. As in Kubernetes, a fraction in the exponent is an error and digits may be absent. */
-const QUANTITY = /^[+-]?\d*(?:\.\d*)?(?:[eE][+-]?(?<exponent>\d+)|[numkMGTPE]|[KMGTPE]i)?$/
-
-/** Larger exponents are still quantities, but calculating with them takes minutes. */
-const MAX_EXPONENT = 1_000
-
-/**
- * Whether Kubernetes can decode a value as a quantity.
- *
- * @example
- * isQuantity('1.5Gi') // true
- * isQuantity('1e1.5') // false
- */
-export function isQuantity(value: unknown): boolean {
-  if (typeof value === 'number') return true
-  if (typeof value !== 'string') return false
-  const text = value.replace(/^ +| +$/g, '')
-  const match = text === '' ? null : QUANTITY.exec(text)
-  return match !== null && Number(match.groups?.exponent ?? 0) <= MAX_EXPONENT
-}
+import { isQuantity } from './quantity.ts'
 
 /**
  * Lists the malformed quantities of an object, or of the part `field` of one.

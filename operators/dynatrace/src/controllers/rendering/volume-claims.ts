@@ -1,8 +1,8 @@
 /** Storage that belongs to a StatefulSet and goes with it. */
 import type { PersistentVolumeClaim, StatefulSet } from '@reeve/kube'
+import { canonicalQuantity } from '../../api/core/quantity.ts'
 import { ANNOTATIONS } from './annotations.ts'
 import { hashOfOrdered } from './hashes.ts'
-import { canonicalQuantity } from './quantity.ts'
 
 type ClaimSpec = NonNullable<PersistentVolumeClaim['spec']>
 

@@ -64,8 +64,17 @@ describe('how code modules get into a pod', () => {
   it.each([
     ['2Gi', { sizeLimit: '2Gi' }],
     ['1e100', { sizeLimit: '1e100' }],
+    ['+.5Gi', { sizeLimit: '+.5Gi' }],
     ['lots', {}],
+    ['', {}],
     ['-1Gi', {}],
+    ['1 Gi', {}],
+    ['1Gi ', {}],
+    ['Gi', {}],
+    // Calculating with these would stop the webhook for minutes.
+    ['1e99999999', {}],
+    ['1e-99999999', {}],
+    ['9e2147483647', {}],
   ])('in an emptyDir with the size limit of the annotation %s, if it is valid', (size, expected) => {
     const annotations = { 'volume.dynatrace.com/oneagent-bin': size }
     const result = inject(inputOf(readyDynaKube(APPLICATION), { annotations }, NO_CSI))

@@ -1,8 +1,8 @@
 /** Code modules in the containers of a pod: where they are mounted, and how processes load them. Pure. */
 import { type Container, type EnvVar, ownValue, type Volume } from '@reeve/kube'
+import { isQuantity } from '../../api/core/quantity.ts'
 import { isMode } from '../../api/dynakube/one-agent-facts.ts'
 import { featureFlags } from '../../api/feature-flags.ts'
-import { canonicalQuantity } from '../../controllers/rendering/quantity.ts'
 import { CONTAINER_CONFIG_PATH, PRELOAD_FILE, preloadedLibrary } from '../../injection-contract/paths.ts'
 import type { AgentMode } from './agent-mode.ts'
 import { POD_SETTINGS, sizeAnnotation } from './annotations.ts'
@@ -37,8 +37,7 @@ export function emptyDirOf({ metadata }: InjectablePod, volume: string): { reado
   return isSize(sizeLimit) ? { sizeLimit } : {}
 }
 
-const isSize = (text: string): boolean =>
-  /^\d/.test(canonicalQuantity(text)) && /^[+]?[\d.]+([eE][+-]?\d{1,3}|[numkMGTPE]|[KMGTPE]i)?$/.test(text)
+const isSize = (text: string): boolean => /^\+?\.?\d\S*$/.test(text) && isQuantity(text)
 
 /** Minutes and seconds as Go prints them: the CSI driver of any release reads that. */
 function formatDuration(ms: number): string {

@@ -1,4 +1,6 @@
 /** Named formats such as `format.dns1123Label()`, and semantic versions. */
+
+import { compareQuantities } from '../../api/quantity.ts'
 import { matchesFormat } from '../../schema/formats.ts'
 import { CelError } from '../cel-error.ts'
 import { CelObject, CelOptional, type CelValue, celCompare } from '../values.ts'
@@ -168,7 +170,7 @@ export const comparisonMethods: FunctionTable = {
 
 function compare(a: CelValue | undefined, b: CelValue | undefined): number | undefined {
   if (a instanceof CelSemver && b instanceof CelSemver) return compareSemver(a, b)
-  if (a instanceof CelQuantity && b instanceof CelQuantity) return celCompare(a.billionths, b.billionths)
+  if (a instanceof CelQuantity && b instanceof CelQuantity) return compareQuantities(a.amount, b.amount)
   return undefined
 }
 

@@ -2,7 +2,7 @@
 import type { Node } from '../kinds/cluster.ts'
 import { type ClusterObject, keyOf } from '../kinds/meta.ts'
 import { type Container, isFinished, type Pod, type PodSpec } from '../kinds/pods.ts'
-import { parseQuantity } from '../quantities.ts'
+import { amountOf } from '../quantities.ts'
 
 /** Amounts by resource name, such as `cpu`. */
 export type Amounts = ReadonlyMap<string, number>
@@ -26,7 +26,7 @@ export function requestsOf(spec: PodSpec): Amounts {
   for (const [name, amount] of sidecars) total.set(name, (total.get(name) ?? 0) + amount)
   for (const [name, amount] of peak) total.set(name, Math.max(total.get(name) ?? 0, amount))
   for (const [name, quantity] of Object.entries(spec.overhead ?? {})) {
-    total.set(name, (total.get(name) ?? 0) + parseQuantity(quantity))
+    total.set(name, (total.get(name) ?? 0) + amountOf(quantity))
   }
   return total
 }
@@ -34,7 +34,7 @@ export function requestsOf(spec: PodSpec): Amounts {
 function containerRequests({ resources }: Container): [string, number][] {
   // A limit without a request is also the request.
   const requests = { ...resources?.limits, ...resources?.requests }
-  return Object.entries(requests).map(([name, quantity]) => [name, parseQuantity(quantity)])
+  return Object.entries(requests).map(([name, quantity]) => [name, amountOf(quantity)])
 }
 
 interface Taken {
@@ -65,7 +65,7 @@ export class NodeUsage {
     const { allocatable = {} } = node.status ?? {}
     const taken = this.#taken.get(node.metadata.name)?.amounts
     for (const [name, amount] of requests) {
-      if (amount > 0 && (taken?.get(name) ?? 0) + amount > parseQuantity(allocatable[name])) return name
+      if (amount > 0 && (taken?.get(name) ?? 0) + amount > amountOf(allocatable[name])) return name
     }
     return undefined
   }
