@@ -18,7 +18,8 @@ const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop
 /** A cluster that has everything that it is asked for. */
 const cluster = {
   get: async ({ kind }: { readonly kind: string }) => (kind === 'DynaKube' ? dynakube : namespace),
-} as unknown as KubeClient // the webhook only gets
+  create: async () => ({}),
+} as unknown as KubeClient // the webhook only gets and creates
 
 const route = injectRoute({
   client: cluster,

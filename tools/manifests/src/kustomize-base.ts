@@ -13,6 +13,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
   'rbac.yaml': ['ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding'],
   'workloads.yaml': ['Deployment', 'DaemonSet', 'Service', 'PodDisruptionBudget', 'PriorityClass', 'CSIDriver'],
   'webhooks.yaml': ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'],
+  'policies.yaml': ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'],
 }
 
 /** Whatever has no file of its own: ConfigMaps, Secrets, Leases. */

@@ -81,3 +81,8 @@ rules:
 {{- define "dynatrace.monitoringLabel" -}}
 rbac.dynatrace.com/aggregate-to-monitoring: "true"
 {{- end }}
+
+{{- /* The Secrets that are copied into the namespaces of injected pods, as a list of YAML and of CEL. */}}
+{{- define "dynatrace.copiedSecrets" -}}
+["dynatrace-bootstrapper-config", "dynatrace-bootstrapper-certs", "dynatrace-otlp-exporter-config", "dynatrace-otlp-exporter-certs"]
+{{- end }}

@@ -28,11 +28,21 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
         'RoleBinding',
         'Service',
         'ServiceAccount',
+        'ValidatingAdmissionPolicy',
+        'ValidatingAdmissionPolicyBinding',
         'ValidatingWebhookConfiguration',
       ].map((kind) => `${kind} ${WEBHOOK_NAME}`),
     )
     const namespaces = new Set(objects.map(({ metadata }) => metadata.namespace))
     expect(namespaces).toEqual(new Set([undefined, NAMESPACE]))
+  })
+
+  it('limits the Secrets that it creates by a policy, where the API server knows policies', async () => {
+    const of = async (version: string) =>
+      namesOf(await renderWithoutCrds([], ['--kube-version', version])).filter((name) => name.includes('Policy'))
+    const policies = ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding']
+    expect(await of('1.29.9')).toEqual([])
+    expect(await of('1.30.0-gke.1')).toEqual(policies.map((kind) => `${kind} ${WEBHOOK_NAME}`))
   })
 
   it('registers the webhooks as the code means them, and leaves the failure policy to the API', async () => {

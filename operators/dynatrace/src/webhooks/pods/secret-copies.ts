@@ -1,5 +1,15 @@
 /** Makes sure that the Secrets which an injected pod reads are in its namespace. */
-import { isAlreadyExists, isNotFound, type KubeClient, type Secret, Secrets, type Stored } from '@reeve/kube'
+import {
+  isAlreadyExists,
+  isForbidden,
+  isNotFound,
+  type KubeClient,
+  type ObjectKey,
+  type RequestOptions,
+  type Secret,
+  Secrets,
+  type Stored,
+} from '@reeve/kube'
 import type { DynaKube } from '../../api/latest.ts'
 import { copiesOf } from '../../controllers/dynakube/components/injection/source-secret.ts'
 import type { SecretCheck } from './injection-input.ts'
@@ -45,7 +55,7 @@ async function ensureCopy(name: string, options: CopyOptions): Promise<SecretChe
   }
   const request = { signal, timeoutMs: REQUEST_TIMEOUT_MS }
   try {
-    if (await exists(client.get(Secrets, { namespace, name }, { ...request, metadataOnly: true }))) return isPresent()
+    if (await exists(client, { namespace, name }, request)) return isPresent()
     const source = sourceOf(dynakube, name)
     const original = await unlessMissing(client.get(Secrets, source, request))
     if (original === undefined)
@@ -66,12 +76,12 @@ const PRESENT: SecretCheck = { isPresent: true }
 
 const missing = (problem: string): SecretCheck => ({ isPresent: false, problem })
 
-function sourceOf(dynakube: DynaKube, copy: string): { readonly namespace: string; readonly name: string } {
+function sourceOf(dynakube: DynaKube, copy: string): ObjectKey {
   const [name] = [...copiesOf(dynakube)].find(([, target]) => target === copy) ?? [copy]
   return { namespace: dynakube.metadata.namespace ?? '', name }
 }
 
-function copyOf({ metadata, data }: Stored<Secret>, to: { readonly namespace: string; readonly name: string }): Secret {
+function copyOf({ metadata, data }: Stored<Secret>, to: ObjectKey): Secret {
   return {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -89,6 +99,20 @@ async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
   }
 }
 
-const exists = async (reading: Promise<unknown>): Promise<boolean> => (await unlessMissing(reading)) !== undefined
+/**
+ * Whether a Secret exists, found out by rehearsing its creation: an account that may create Secrets everywhere must not
+ * read them, as it could have a token made for any ServiceAccount and take it.
+ */
+async function exists(client: KubeClient, metadata: ObjectKey, request: RequestOptions): Promise<boolean> {
+  try {
+    await client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata }, { ...request, dryRun: true })
+    return false
+  } catch (error) {
+    if (isAlreadyExists(error)) return true
+    // A quota that is used up, say. The creation itself then fails with the reason.
+    if (isForbidden(error)) return false
+    throw error
+  }
+}
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connect, isNotFound, Pods, type UnknownObject } from '@reeve/kube'
+import { connect, isForbidden, isNotFound, Pods, type Secret, Secrets, type UnknownObject } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { dynakube } from '../../../src/api/testing/build.ts'
@@ -11,8 +11,16 @@ import { createWebhookServer, validationPath, WEBHOOK_NAME } from '../../../src/
 import { helmPath, renderChart } from '../../support/render-chart.ts'
 import type { WebhookStage } from '../../support/webhook-stage.ts'
 
-/** What gives accounts their rights. */
-export const RIGHTS = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'])
+/** What gives accounts their rights, and limits them. */
+export const RIGHTS = new Set([
+  'ServiceAccount',
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'Role',
+  'RoleBinding',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionPolicyBinding',
+])
 
 /** The suite; `at` gives the stage once it is set. */
 export function chartSuite(at: () => WebhookStage): void {
@@ -44,6 +52,56 @@ export function chartSuite(at: () => WebhookStage): void {
       const objects = await renderChart('default', values)
       expect(objects.length).toBeGreaterThan(8)
       for (const object of objects) await apply(object, true)
+    })
+
+    it('lets whoever holds the token of the webhook create configuration, and no way to become another account', async () => {
+      const { client: admin, namespace, until } = at()
+      const rights = (await renderChart(namespace)).filter(({ kind }) => RIGHTS.has(kind))
+      for (const object of rights) await apply(object, false)
+      const folder = await mkdtemp(join(tmpdir(), 'reeve-chart-'))
+      const attacker = await connect({ kubeconfig: await tokenKubeconfig(at(), folder) })
+      const name = 'dynatrace-bootstrapper-config'
+      const create = async (to: string, secret: Partial<Secret>, metadata: object = { name }) => {
+        try {
+          await attacker.create(Secrets, {
+            apiVersion: 'v1',
+            kind: 'Secret',
+            metadata: { namespace: to, ...metadata },
+            ...secret,
+          })
+          return 'created'
+        } catch (error) {
+          return isForbidden(error) ? 'denied' : String(error)
+        }
+      }
+      const token = (account: string) => ({ name, annotations: { 'kubernetes.io/service-account.name': account } })
+      const type = 'kubernetes.io/service-account-token'
+      try {
+        // Authorizer and admission see new objects a moment later.
+        await until(async () => (await create('default', {}, { name: 'other' })) === 'denied')
+        await until(async () => (await create('default', {})) === 'created')
+        expect(await create('kube-system', { type }, token('clusterrole-aggregation-controller'))).toBe('denied')
+        expect(await create(namespace, { type }, token('dynatrace-operator'))).toBe('denied')
+        expect(await create('default', { type: 'bootstrap.kubernetes.io/token' })).toBe('denied')
+        expect(await create('default', {}, { generateName: name })).toBe('denied')
+        expect(await create('kube-system', {}, { name: 'bootstrap-token-abcdef' })).toBe('denied')
+        await expect(attacker.get(Secrets, { namespace: 'default', name })).rejects.toThrow('forbidden')
+        // Others are not affected.
+        const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'default', name: 'other' } } as const
+        await admin.create(Secrets, secret, { dryRun: true })
+      } finally {
+        await attacker.close()
+        await rm(folder, { recursive: true, force: true })
+        for (const copied of [name, 'other']) {
+          await admin.delete(Secrets, { namespace: 'default', name: copied }).catch((error: unknown) => {
+            if (!isNotFound(error)) throw error
+          })
+        }
+        for (const object of rights) {
+          const { name: of = '', namespace: own } = object.metadata
+          await admin.delete(await admin.resourceFor(object), { name: of, ...(own && { namespace: own }) })
+        }
+      }
     })
 
     it('gives the webhook all the rights it uses: as its ServiceAccount it reads everything without a denial', async () => {
