@@ -17,6 +17,8 @@ const processModuleConfig = {
   ],
 }
 const cloudNative: Partial<DynaKubeSpec> = { oneAgent: { cloudNativeFullStack: {} } }
+/** Init containers download code modules. */
+const DOWNLOADS = { operator: { hasCsiDriver: false } }
 const enrichment: Partial<DynaKubeSpec> = { metadataEnrichment: { enabled: true } }
 const exporters: Partial<DynaKubeSpec> = { otlpExporterConfiguration: { signals: { logs: {} } } }
 const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing', 'metrics-ingest'] } }
@@ -72,15 +74,24 @@ describe('what pods are injected with', () => {
   })
 
   it('depends on the features', () => {
-    expect(Object.keys(config(cloudNative))).toEqual(['dtclient.config', 'ruxitagentproc.json', 'endpoint.properties'])
+    expect(Object.keys(config(cloudNative))).toEqual(['ruxitagentproc.json', 'endpoint.properties'])
     expect(Object.keys(config(enrichment))).toEqual(['endpoint.properties'])
-    const flags = { 'node-image-pull': 'true' }
-    expect(Object.keys(config(cloudNative, { flags }))).toEqual(['ruxitagentproc.json', 'endpoint.properties'])
+    expect(Object.keys(config(enrichment, DOWNLOADS))).toEqual(['endpoint.properties'])
+  })
+
+  it.each([
+    ['is mounted by the CSI driver', {}, {}],
+    ['is pulled by nodes', DOWNLOADS, { 'node-image-pull': 'true' }],
+    ['is mounted or pulled', {}, { 'node-image-pull': 'true' }],
+  ])('has no API token where code that %s needs none', (_, parts, flags) => {
+    for (const spec of [cloudNative, { oneAgent: { applicationMonitoring: {} } }, { ...cloudNative, ...exporters }]) {
+      expect(JSON.stringify(secrets(spec, { ...parts, flags }))).not.toContain('api-token')
+    }
   })
 
   it('says how to download, with all keys', () => {
     const spec = { ...cloudNative, networkZone: 'zone', proxy: { value: 'http://proxy' }, skipCertCheck: true }
-    const parts = { facts: { proxyUrl: 'http://proxy' }, flags: { 'no-proxy': 'a' } }
+    const parts = { ...DOWNLOADS, facts: { proxyUrl: 'http://proxy' }, flags: { 'no-proxy': 'a' } }
     expect(JSON.parse(config(spec, parts)['dtclient.config'] ?? '')).toEqual({
       url: 'https://tenant.live.example.com/api',
       apiToken: 'api-token',

@@ -39,7 +39,7 @@ export const injection: DynaKubeComponent<ProcessModules> = {
   render(engineInput) {
     const input = renderInputOf(engineInput)
     const names = namesOf(input.dynakube)
-    const config = bootstrapperConfig(engineInput)
+    const config = bootstrapperConfig(engineInput, input.operator.hasCsiDriver)
     if (config === undefined) return waiting('the configuration of code modules')
     return [
       ...sourceSecret(input, names.bootstrapperConfig, config),
@@ -52,7 +52,7 @@ export const injection: DynaKubeComponent<ProcessModules> = {
   ]),
 }
 
-function bootstrapperConfig(input: DynaKubeInput<ProcessModules>): SecretData | undefined {
+function bootstrapperConfig(input: DynaKubeInput<ProcessModules>, hasCsiDriver: boolean): SecretData | undefined {
   const { primary: dynakube, facts } = input
   const { apiToken, proxyUrl, ...tokens } = tenantOf(input)
   const endpoint = { 'endpoint.properties': endpointProperties(dynakube, { apiToken, ...tokens }) }
@@ -62,8 +62,10 @@ function bootstrapperConfig(input: DynaKubeInput<ProcessModules>): SecretData | 
   const { oneAgentTenantToken } = oneAgentConnectionOf(input)
   const connection = { oneAgentTenantToken, ...(proxyUrl !== undefined && { proxyUrl }) }
   const { nodeImagePull, oneAgentInitialConnectRetryMs: retryMs } = featureFlags(dynakube)
+  // The API token, for all who read Secrets of an injected namespace: only where init containers download with it.
+  const downloads = !nodeImagePull && !hasCsiDriver
   return {
-    ...(!nodeImagePull && { 'dtclient.config': clientConfig(dynakube, apiToken, proxyUrl) }),
+    ...(downloads && { 'dtclient.config': clientConfig(dynakube, apiToken, proxyUrl) }),
     [PROCESS_MODULE_KEY]: processModuleFile(dynakube, processModuleConfig, connection),
     ...(retryMs >= 0 && { 'initial-connect-retry': String(retryMs) }),
     ...endpoint,
