@@ -1,7 +1,7 @@
 import type { EnvVar } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import { decide } from './decision.ts'
-import { app, envOf, factsWithout, inject, inputOf, readyDynaKube, WITHOUT_WORKLOAD } from './testing/build.ts'
+import { app, envOf, FACTS, factsWithout, inject, inputOf, readyDynaKube, WITHOUT_WORKLOAD } from './testing/build.ts'
 
 const EVERY_SIGNAL = { otlpExporterConfiguration: { signals: { traces: {}, metrics: {}, logs: {} } } }
 const exporting = readyDynaKube(EVERY_SIGNAL)
@@ -258,6 +258,41 @@ describe('resource attributes', () => {
       'dt.kubernetes.workload.name': 'shop',
     })
     expect(result.pod.spec.containers[0]?.env?.at(-1)?.name).toBe('OTEL_RESOURCE_ATTRIBUTES')
+  })
+
+  it('do not pass on variables of containers that annotations, labels or rules refer to', () => {
+    const text = '$(DB_PASSWORD)'
+    const rules = [
+      { type: 'LABEL', source: 'from-label', target: 'label' },
+      { type: 'ANNOTATION', source: 'from-annotation', target: 'rule' },
+      { type: 'ANNOTATION', source: 'from-annotation', target: `target.${text}` },
+    ]
+    const status = { ...exporting.status, kubernetesClusterName: text, metadataEnrichment: { rules } }
+    const labels = { 'from-label': text }
+    const metadata = {
+      'metadata.dynatrace.com/x': text,
+      'metadata.dynatrace.com/y': `a ${text} $${text} $(K8S_PODNAME`,
+    }
+    const own = { 'metadata.dynatrace.com/z': text, 'metadata.dynatrace.com/pod': '$(K8S_PODUID)' }
+    const namespace = { labels, annotations: { 'from-annotation': text, ...metadata } }
+    const env = [{ name: 'DB_PASSWORD', value: 'secret' }]
+    const result = inject(
+      inputOf(readyDynaKube(EVERY_SIGNAL, { status }), { annotations: own, containers: [app({ env })] }, { namespace }),
+      { ...FACTS, workload: { kind: 'job', name: text } },
+    )
+    const { value = '' } = result.pod.spec.containers[0]?.env?.at(-1) ?? {}
+    expect(value.match(/\$\([^)]*\)/g)?.toSorted()).toEqual([
+      '$(K8S_NODE_NAME)',
+      '$(K8S_PODNAME)',
+      '$(K8S_PODUID)',
+      '$(K8S_PODUID)',
+    ])
+    const encoded = '%24%28DB_PASSWORD%29'
+    expect(attributesOf(result)).toMatchObject({
+      ...{ x: encoded, z: encoded, label: encoded, rule: encoded, pod: '$(K8S_PODUID)' },
+      'k8s.cluster.name': encoded,
+      'k8s.workload.name': encoded,
+    })
   })
 
   it('prefer metadata of the pod to what is computed, and what the container says to both', () => {

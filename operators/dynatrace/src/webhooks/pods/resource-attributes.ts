@@ -18,7 +18,7 @@ export function sharedAttributes(input: InjectionInput, metadata: Attributes, wo
   return {
     metadata: encoded(metadata),
     pod: encoded(podAttributes(input)),
-    workload: [...workloadAttributes(workload)],
+    workload: encoded(workloadAttributes(workload)),
   }
 }
 
@@ -58,9 +58,18 @@ function existingAttributes(text: string): Attributes {
   return attributes
 }
 
-/** References are resolved by the kubelet and stay as they are. */
-const encoded = (attributes: Iterable<readonly [string, string]>): readonly (readonly [string, string])[] =>
-  [...attributes].map(([key, value]) => [key, /^\$\(.*\)$/s.test(value) ? value : formEncode(value)] as const)
+/** What the kubelet resolves to a field of the pod. */
+const REFERENCES = new Set(POD_VARIABLES.map(({ name }) => `$(${name})`))
+
+/**
+ * Only references to fields of the pod stay: any other, such as in the annotation of a namespace, would send a variable
+ * of the container, which may be a secret, along with its telemetry.
+ */
+const encoded = (attributes: Attributes): readonly (readonly [string, string])[] =>
+  [...attributes].map(([key, value]) => [
+    key.replaceAll(/[$,=]/g, encodeURIComponent),
+    REFERENCES.has(value) ? value : formEncode(value),
+  ])
 
 /** As in an HTML form: a space becomes a plus sign, and only letters, digits and `-_.~` stay. */
 function formEncode(text: string): string {
