@@ -17,13 +17,13 @@ const OPEN_TO_ALL = 0o777
  * @param mode the exact permissions; 0777 minus the umask if not given
  *
  * @example
- * writeAtomically('/mnt/config/oneagent/ld.so.preload', '/opt/dynatrace/oneagent/agent/lib64/liboneagentproc.so')
+ * writeAtomically('/mnt/config/oneagent/ld.so.preload', '/opt/dynatrace/oneagent/agent/lib64/liboneagentproc.so', 0o644)
  */
 export function writeAtomically(path: string, content: string, mode?: number): void {
   mkdirSync(dirname(path), { recursive: true, mode: OPEN_TO_ALL })
   const draft = draftOf(path)
   rmSync(draft, { force: true, recursive: true })
-  writeFileSync(draft, content, { flag: 'wx', mode: OPEN_TO_ALL })
+  writeFileSync(draft, content, { flag: 'wx', mode: mode ?? OPEN_TO_ALL })
   if (mode !== undefined) chmodSync(draft, mode)
   renameSync(draft, path)
 }

@@ -1,5 +1,5 @@
 /** Writes the configuration with which the agent in each container of a pod works. */
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ContainerAttributes } from '../injection-contract/attributes.ts'
 import { INPUT_FILES } from '../injection-contract/input-files.ts'
@@ -11,11 +11,12 @@ import { isMissing, readInput } from './input-files.ts'
 import type { PodOptions } from './pod-options.ts'
 import { mergeProcessConfig, sectionText } from './process-config.ts'
 
-const PERMISSION_BITS = 0o777
+/** What processes load is the same for all containers of a pod: none may choose for the others. */
+const WRITABLE_BY_OWNER = 0o644
 
 /** The files of a pod that are the same for all of its containers. */
 interface SharedFiles {
-  readonly processConfig?: { readonly text: string; readonly mode: number }
+  readonly processConfig?: string
   readonly curlOptions?: string
   readonly certificates?: string
   readonly proxyCertificates?: string
@@ -29,7 +30,7 @@ interface SharedFiles {
 export function configureAgent(options: PodOptions): void {
   const { configDirectory, inputDirectory, installPath } = options
   if (configDirectory === '' || inputDirectory === '') return
-  writeAtomically(join(configDirectory, PRELOAD_FILE), preloadedLibrary(installPath))
+  writeAtomically(join(configDirectory, PRELOAD_FILE), preloadedLibrary(installPath), WRITABLE_BY_OWNER)
   const containers = options.containers()
   // The files of the agent are not needed if no container needs them.
   if (containers.length === 0) return
@@ -46,9 +47,8 @@ function configureContainer(
   const writeKey = (name: string, content: string | undefined) => {
     if (content !== undefined) writeAtomically(join(agent, 'customkeys', name), content)
   }
-  if (processConfig) {
-    const { text, mode } = processConfig
-    writeAtomically(join(agent, 'config/ruxitagentproc.conf'), text, mode)
+  if (processConfig !== undefined) {
+    writeAtomically(join(agent, 'config/ruxitagentproc.conf'), processConfig, WRITABLE_BY_OWNER)
   }
   writeAtomically(join(agent, 'config/container.conf'), containerConfig(options, container))
   writeKey('curl_options.conf', curlOptions)
@@ -61,12 +61,10 @@ function sharedFiles({ inputDirectory, target, installPath }: PodOptions): Share
   const retry = readInput(inputDirectory, INPUT_FILES.initialConnectRetry)
   const trusted = readInput(inputDirectory, INPUT_FILES.trustedCertificates) ?? ''
   const gateway = readInput(inputDirectory, INPUT_FILES.activeGateCertificate) ?? ''
-  const processConfig = overrides === undefined ? undefined : readShippedConfig(target)
   return {
-    ...(overrides !== undefined &&
-      processConfig && {
-        processConfig: { ...processConfig, text: mergeProcessConfig(processConfig.text, overrides, installPath) },
-      }),
+    ...(overrides !== undefined && {
+      processConfig: mergeProcessConfig(readShippedConfig(target), overrides, installPath),
+    }),
     // Agents expect these two characters and not a line feed.
     ...(retry !== undefined && { curlOptions: `initialConnectRetryMs ${retry}\\n` }),
     ...((gateway !== '' || trusted !== '') && { certificates: `${gateway}\n${trusted}` }),
@@ -74,10 +72,10 @@ function sharedFiles({ inputDirectory, target, installPath }: PodOptions): Share
   }
 }
 
-function readShippedConfig(target: string): { readonly text: string; readonly mode: number } {
+function readShippedConfig(target: string): string {
   const path = join(target, 'agent/conf/ruxitagentproc.conf')
   try {
-    return { text: readFileSync(path, 'utf8'), mode: statSync(path).mode & PERMISSION_BITS }
+    return readFileSync(path, 'utf8')
   } catch (error) {
     if (isMissing(error)) throw inputError(`${path} does not exist: --target contains no agent`, error)
     throw error

@@ -41,7 +41,7 @@ describe.skipIf(missing)('an init container that downloads', () => {
       agent.codemodules,
     ]).toEqual(['666', '755', '755 /'])
     const config = await listing(container.config)
-    expect(config['app/oneagent/agent/config/ruxitagentproc.conf']).toMatch(/^666 \[agentType\]\napache on\n/)
+    expect(config['app/oneagent/agent/config/ruxitagentproc.conf']).toMatch(/^644 \[agentType\]\napache on\n/)
     expect(config['oneagent/ld.so.preload']).toContain('/opt/dynatrace/oneagent-paas/')
   })
 

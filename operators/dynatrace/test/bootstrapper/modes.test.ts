@@ -20,12 +20,12 @@ const bootstrap = (...args: readonly (readonly string[])[]) => [bundle.operator,
 const missing = missingIsolation()
 
 describe.skipIf(missing)(`the init container${missing ? ` (${missing})` : ''}`, () => {
-  it('configures an agent on a read-only volume of the CSI driver', async () => {
+  it('configures an agent on a read-only volume of the CSI driver, in files that only their owner writes', async () => {
     await using container = await initContainer({ ...below('bin', AGENT), ...below('input', INPUT) })
     await chmod(join(container.bin, 'agent/conf/ruxitagentproc.conf'), 0o664)
     const before = await listing(container.bin)
     expect(await container.run(bootstrap(AGENT_ARGS), { isReadOnly: true })).toEqual({ code: 0, log: '' })
-    expect(await listing(container.config)).toEqual(agentConfig({ confMode: '664' }))
+    expect(await listing(container.config)).toEqual(agentConfig())
     expect(await listing(container.bin)).toEqual(before)
   })
 
@@ -33,7 +33,7 @@ describe.skipIf(missing)(`the init container${missing ? ` (${missing})` : ''}`, 
     await using container = await initContainer({ ...below('bin', AGENT), ...below('input', INPUT) })
     const { code } = await container.run(bootstrap(AGENT_ARGS, METADATA_ARGS), { isReadOnly: true })
     expect(code).toBe(0)
-    expect(await listing(container.config)).toEqual({ ...agentConfig({ confMode: '644' }), ...enrichment() })
+    expect(await listing(container.config)).toEqual({ ...agentConfig(), ...enrichment() })
   })
 
   it('writes nothing but metadata without an agent', async () => {
@@ -44,7 +44,7 @@ describe.skipIf(missing)(`the init container${missing ? ` (${missing})` : ''}`, 
 
   it('replaces files of an earlier run and leaves nothing else behind', async () => {
     await using container = await initContainer({ ...below('bin', AGENT), ...below('input', INPUT) })
-    const expected = { ...agentConfig({ confMode: '644' }), ...enrichment() }
+    const expected = { ...agentConfig(), ...enrichment() }
     for (const path of Object.keys(expected).filter((path) => expected[path] !== '777 /')) {
       const file = join(container.config, path)
       await mkdir(join(file, '..'), { recursive: true })
@@ -140,7 +140,7 @@ describe.skipIf(missing)('the bootstrapper of a code-modules image', () => {
     await chmod(join(container.image, 'agent/lib64/liboneagentproc.so'), 0o755)
     const { code, log } = await container.run(standalone(AGENT_ARGS, METADATA_ARGS))
     expect([code, log]).toEqual([0, ''])
-    expect(await listing(container.config)).toEqual(withUmask({ ...agentConfig({ confMode: '644' }), ...enrichment() }))
+    expect(await listing(container.config)).toEqual(withUmask({ ...agentConfig(), ...enrichment() }))
     expect(await listing(container.bin)).toEqual({
       ...(await listing(container.image)),
       'agent/bin/current': '-> 1.2.3.20260101-101010',

@@ -116,8 +116,6 @@ const metadata = (container: string): Readonly<Record<string, string>> => ({
 
 /** Options of {@link agentConfig}. */
 export interface ExpectedConfig {
-  /** Of `ruxitagentproc.conf`; that of the shipped file. */
-  readonly confMode: string
   /** @default that of {@link AGENT} and {@link INPUT} */
   readonly processConfig?: string
   /** @default that of {@link INPUT} */
@@ -126,10 +124,9 @@ export interface ExpectedConfig {
 
 /** The files of the agent's configuration, as `listing` of `@reeve/archives/testing` shows them. */
 export function agentConfig({
-  confMode,
   processConfig = PROCESS_CONFIG,
   trusted = INPUT['trusted.pem'],
-}: ExpectedConfig): Readonly<Record<string, string>> {
+}: ExpectedConfig = {}): Readonly<Record<string, string>> {
   const image = { app: 'registry.example.com/team/shop:1.2', side: 'envoy@sha256:abc' }
   const ofContainer = (name: 'app' | 'side') => ({
     [name]: '777 /',
@@ -151,7 +148,7 @@ tenant abc12345
 isCloudNativeFullStack true
 
 `,
-    [`${name}/oneagent/agent/config/ruxitagentproc.conf`]: `${confMode} ${processConfig}`,
+    [`${name}/oneagent/agent/config/ruxitagentproc.conf`]: `644 ${processConfig}`,
     [`${name}/oneagent/agent/customkeys`]: '777 /',
     [`${name}/oneagent/agent/customkeys/curl_options.conf`]: '777 initialConnectRetryMs 6000\\n',
     [`${name}/oneagent/agent/customkeys/custom.pem`]: `777 ${INPUT['activegate.pem']}\n${trusted}`,
@@ -161,7 +158,7 @@ isCloudNativeFullStack true
     ...ofContainer('app'),
     ...ofContainer('side'),
     oneagent: '777 /',
-    'oneagent/ld.so.preload': '777 /opt/dynatrace/oneagent-paas/agent/lib64/liboneagentproc.so',
+    'oneagent/ld.so.preload': '644 /opt/dynatrace/oneagent-paas/agent/lib64/liboneagentproc.so',
   }
 }
 
