@@ -66,3 +66,13 @@ function hasControlCharacter(text: string): boolean {
   }
   return false
 }
+
+/**
+ * Whether a text is a host, possibly with a port, and nothing else: in `evil.tld/.example.com`, which ends like a host of
+ * `example.com`, all behind the slash is a path.
+ *
+ * @example
+ * isBareHost('tenant.example.com:8443') // true
+ * isBareHost('evil.tld/.example.com') // false
+ */
+export const isBareHost = (text: string): boolean => /^[^/\\?#@%\s]+$/.test(text)

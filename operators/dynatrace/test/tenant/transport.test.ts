@@ -130,6 +130,18 @@ describe('certificates', () => {
   })
 })
 
+it.each([
+  'evil.tld/.apps.dynatrace.com',
+  't.apps.dynatrace.com@evil.tld',
+  'evil.tld?x',
+  'evil.tld#x',
+  'evil.tld\\x',
+  '',
+])('sends no access token for an EdgeConnect to %j, which is not a host', (apiServer) => {
+  const oauth = { endpoint: 'https://sso.example', clientId: 'id', clientSecret: 'secret' }
+  expect(() => createPlatformClient({ apiServer, oauth })).toThrow(/apiServer.*is not a host/)
+})
+
 it('fails with a clear error when nothing listens', async () => {
   await using tenant = await simulated()
   const client = tenant.client()

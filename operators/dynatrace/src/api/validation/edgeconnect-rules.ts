@@ -1,5 +1,5 @@
 /** All rules for EdgeConnects, in the order of their messages. */
-import { parseUrl } from '@reeve/http/url-reference'
+import { isBareHost, parseUrl } from '@reeve/http/url-reference'
 import { hasKubernetesAutomation, isProvisioner, serviceAccountName } from '../edgeconnect/edgeconnect-facts.ts'
 import type { EdgeConnect } from '../latest.ts'
 import type { Rule } from './rule.ts'
@@ -28,7 +28,9 @@ export const EDGECONNECT_RULES: readonly Rule<EdgeConnect>[] = [
   {
     id: 'EC-SUFFIX',
     check: ({ spec: { apiServer } }) => {
-      const suffix = SUFFIXES.find((each) => apiServer.endsWith(each))
+      // The end of a path would do otherwise, and another host would get the access token. Protocols have a rule already.
+      const isHost = isBareHost(apiServer.replace(/^https?:\/\//, ''))
+      const suffix = isHost ? SUFFIXES.find((each) => apiServer.endsWith(each)) : undefined
       const labels = suffix === undefined ? '' : apiServer.slice(0, -suffix.length)
       const isFit = labels.split('.').some((label) => label !== '')
       return isFit

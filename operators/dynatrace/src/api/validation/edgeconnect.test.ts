@@ -23,6 +23,21 @@ describe('an EdgeConnect', () => {
     ['https://tenant.apps.dynatrace.com', [/no protocol/]],
     ['tenant.apps.dynatrace.com:443', [/no protocol/, /not the host/]],
     ['1abc.apps.dynatrace.com:443', [/invalid value/, /not the host/]],
+    ['evil.tld/.apps.dynatrace.com', [/not the host/]],
+    ['169.254.169.254/.apps.dynatrace.com', [/not the host/]],
+    ['t.apps.dynatrace.com@evil.tld', [/not the host/]],
+    ['evil.tld?.apps.dynatrace.com', [/not the host/]],
+    ['evil.tld#.apps.dynatrace.com', [/not the host/]],
+    ['evil.tld\\.apps.dynatrace.com', [/not the host/]],
+    ['evil.tld%2F.apps.dynatrace.com', [/not the host/]],
+    ['me@t.apps.dynatrace.com', [/not the host/]],
+    ['a b.apps.dynatrace.com', [/not the host/]],
+    ['t.apps.dynatrace.com#x', [/not the host/]],
+    ['t.apps.dynatrace.com?x', [/not the host/]],
+    ['t.apps.dynatrace.com/', [/not the host/]],
+    ['//evil.tld/.apps.dynatrace.com', [/not the host/]],
+    ['https://evil.tld/.apps.dynatrace.com', [/no protocol/, /not the host/]],
+    ['..apps.dynatrace.com', [/not the host/]],
   ])('cannot be at %j', async (apiServer, messages) => {
     expect(await errors({ apiServer })).toEqual(messages.map((message) => expect.stringMatching(message)))
   })

@@ -9,6 +9,7 @@ import {
   SecretFilter,
   usableCertificates,
 } from '@reeve/http'
+import { isBareHost } from '@reeve/http/url-reference'
 import { CallExecutor } from '../call-executor.ts'
 import { USER_AGENT } from '../defaults.ts'
 import { executorOptions } from '../tenant-client.ts'
@@ -45,7 +46,8 @@ export interface PlatformClient extends AsyncDisposable {
 /**
  * Creates a client. The API is contacted directly, the token endpoint through the proxy of the process if it has one.
  *
- * *Errors*: {@link HttpConfigError} when certificates are given and none of them can be used.
+ * *Errors*: {@link HttpConfigError} when `apiServer` is not a host, or when certificates are given and none of them can be
+ * used.
  *
  * @example
  * await using platform = createPlatformClient({ apiServer, oauth: { endpoint, clientId, clientSecret } })
@@ -53,6 +55,11 @@ export interface PlatformClient extends AsyncDisposable {
  */
 export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
   const { apiServer, oauth, hasKubernetesAutomation = false, env = process.env } = options
+  // Admission rejects it, but not for objects of earlier releases.
+  if (!isBareHost(apiServer)) {
+    const example = 'abc12345.apps.dynatrace.com'
+    throw new HttpConfigError(`spec.apiServer: ${JSON.stringify(apiServer)} is not a host; write it like ${example}`)
+  }
   const trustedCertificates = usableCertificates(options.trustedCertificates ?? '')
   if (options.trustedCertificates !== undefined && trustedCertificates.length === 0) {
     throw new HttpConfigError('no usable certificate among the trusted ones; use PEM')

@@ -1,4 +1,5 @@
 /** The EdgeConnect in its tenant: made, kept in step, and removed by the operator. */
+import { HttpConfigError } from '@reeve/http'
 import { Secrets } from '@reeve/kube'
 import { desired } from '@reeve/runtime'
 import { fallback, type ResolveContext } from '@reeve/runtime/components'
@@ -83,7 +84,7 @@ export const registration: EdgeConnectComponent<Registration> = {
     }),
   ],
   /**
-   * Without the user's client nothing can be removed in the tenant, now or later: the finalizer is removed instead of
+   * Without the user's client, or with a host that is none, nothing can be removed in the tenant: the finalizer is removed instead of
    * keeping the resource forever, and an event reports what is left behind.
    */
   async finalize(context) {
@@ -93,7 +94,7 @@ export const registration: EdgeConnectComponent<Registration> = {
       await using platform = openPlatform(context)
       await deprovision(primary, provisionContext(context, platform))
     } catch (error) {
-      if (!(error instanceof ReferenceNotFoundError)) throw error
+      if (!(error instanceof ReferenceNotFoundError || error instanceof HttpConfigError)) throw error
       const message = `the tenant keeps the EdgeConnect ${primary.metadata.name}; ${error.message}`
       reporter.event({ type: 'Warning', reason: NOT_REMOVED, message })
       logger.warn({ err: error }, 'EdgeConnect left behind in its tenant')
