@@ -27,6 +27,9 @@ export const FEATURES = {
 /** Names of the features. */
 export type FeatureName = keyof typeof FEATURES
 
+/** The result where a volume of the pod is in the way of code modules and enrichment. */
+export const VOLUMES: Omit<FeatureAnnotations, 'inject'> = feature('volume.dynatrace.com')
+
 /** The result for code modules and enrichment together. */
 export const OVERALL: Omit<FeatureAnnotations, 'inject'> = feature('dynakube.dynatrace.com')
 

@@ -82,10 +82,52 @@ describe('how code modules get into a pod', () => {
     expect(result.outcome).toBe('injected')
   })
 
-  it('in the volume of the user when there is one of that name', () => {
-    const volumes = [{ name: 'oneagent-bin', emptyDir: { medium: 'Memory' } }]
+  it.each([
+    ['an emptyDir', { emptyDir: { medium: 'Memory' } }],
+    ['one of our CSI driver', { csi: { driver: 'csi.oneagent.dynatrace.com', volumeAttributes: { mode: 'app' } } }],
+  ])('in a volume of that name when the pod has %s', (_, source) => {
+    const volumes = [{ name: 'oneagent-bin', ...source }]
     const result = inject(inputOf(cloudNative, { spec: { volumes } }))
     expect(result.pod.spec.volumes?.filter(({ name }) => name === 'oneagent-bin')).toEqual(volumes)
+    expect(result.outcome).toBe('injected')
+  })
+
+  it.each([
+    ['/opt/mine', '/opt/mine'],
+    ['/opt/mine/', '/opt/mine'],
+    ['', '/opt/dynatrace/oneagent-paas'],
+  ])('at the install path "%s" as %s', (path, expected) => {
+    const annotations = { 'oneagent.dynatrace.com/install-path': path }
+    const result = inject(inputOf(cloudNative, { annotations }))
+    expect(result.pod.spec.containers[0]?.volumeMounts?.[0]?.mountPath).toBe(expected)
+    expect(argsOf(result)).toContain(`--install-path=${expected}`)
+  })
+
+  it.each([
+    '/a:/b',
+    '/',
+    '//',
+    '/a b',
+    '/a\tb',
+    '/a,b',
+    '/a/../b',
+    '/a/./b',
+    '/a//b',
+    '/a//',
+    'a',
+    './a',
+    '/a\0',
+    '/..',
+  ])('not at all at the install path %j, which would load something else or hide files', (path) => {
+    const input = inputOf(both, { annotations: { 'oneagent.dynatrace.com/install-path': path } })
+    const { pod, failures, outcome } = inject(input)
+    expect(outcome).toBe('notInjected')
+    expect(pod.spec).toBe(input.pod.spec)
+    expect(pod.metadata.annotations).toMatchObject({
+      'oneagent.dynatrace.com/injected': 'false',
+      'oneagent.dynatrace.com/reason': 'InvalidInstallPath',
+    })
+    expect(failures[0]?.message).toContain('oneagent.dynatrace.com/install-path')
   })
 
   it('never where the container mounts something else', () => {

@@ -1,4 +1,5 @@
 /** Code modules in the containers of a pod: where they are mounted, and how processes load them. Pure. */
+import { posix } from 'node:path'
 import { type Container, type EnvVar, ownValue, type Volume } from '@reeve/kube'
 import { isQuantity } from '../../api/core/quantity.ts'
 import { isMode } from '../../api/dynakube/one-agent-facts.ts'
@@ -16,12 +17,21 @@ export const BIN_VOLUME = 'oneagent-bin'
 
 /** Always passed on: the default of the bootstrapper differs. */
 const DEFAULT_INSTALL_PATH = '/opt/dynatrace/oneagent-paas'
-const CSI_DRIVER = 'csi.oneagent.dynatrace.com'
+/** The driver that mounts them. */
+export const CSI_DRIVER = 'csi.oneagent.dynatrace.com'
 const LOADER_FILE = '/etc/ld.so.preload'
 
 /** Where containers see the code modules. */
 export const installPathOf = ({ metadata }: InjectablePod): string =>
-  metadata.annotations?.[POD_SETTINGS.installPath] || DEFAULT_INSTALL_PATH
+  metadata.annotations?.[POD_SETTINGS.installPath]?.replace(/(?<=[^/])\/$/, '') || DEFAULT_INSTALL_PATH
+
+/**
+ * Whether code modules can be there: blanks, commas and colons separate entries of `LD_PRELOAD`, so that processes would
+ * load something else; at `/` they would hide the files of the container.
+ */
+export function isInstallPath(path: string): boolean {
+  return /^\/[^\s:,\0]+$/.test(path) && path === posix.normalize(path)
+}
 
 /** The volume for a mode. */
 export function binVolume({ pod, dynakube }: InjectionInput, mode: AgentMode): Volume {

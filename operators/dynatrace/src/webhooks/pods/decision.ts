@@ -7,17 +7,19 @@ import { isMode } from '../../api/dynakube/one-agent-facts.ts'
 import { TenantUnknownError, tenantUuid } from '../../api/dynakube/tenant-facts.ts'
 import type { DynaKube } from '../../api/latest.ts'
 import { type AgentMode, agentMode } from './agent-mode.ts'
-import type { FeatureName } from './annotations.ts'
+import { type FeatureName, POD_SETTINGS } from './annotations.ts'
+import { installPathOf, isInstallPath } from './code-modules.ts'
 import { ineligibility } from './eligibility.ts'
 import { exporterEndpoint, exporterNeedsCertificate } from './exporter.ts'
 import { codeModulesVerdict, enrichmentVerdict, exporterVerdict } from './features.ts'
 import type { InjectionInput } from './injection-input.ts'
+import { AGENT_VOLUMES, conflictingVolume, EXPORTER_VOLUMES, FILE_VOLUMES } from './own-volumes.ts'
 import { INIT_CONTAINER } from './pod-edits.ts'
-import type { Verdict } from './verdict.ts'
+import { annotationOf, type Verdict } from './verdict.ts'
 
 /** Why a feature that a pod should get cannot be injected. The pod is admitted without any of it. */
 export interface FeatureFailure {
-  readonly feature: FeatureName
+  readonly feature: FeatureName | 'volumes'
   /** Goes into the annotation for reasons. */
   readonly reason: string
   /** A sentence. */
@@ -55,7 +57,7 @@ export function decide(input: InjectionInput): Decision {
   const exporter = exporterVerdict(input)
   const isReinvocation = pod.spec.initContainers?.some(({ name }) => name === INIT_CONTAINER) ?? false
   const injects = skipped === undefined && claimsNamespaces(dynakube)
-  const failure = isReinvocation || !injects || !codeModules.isOn ? undefined : codeModulesFailure(input)
+  const failure = injects ? injectionFailure(input, { codeModules, enrichment, isReinvocation }) : undefined
   // Also with a failure of the code modules: a missing Secret hides it, and exporters are configured all the same.
   const exports = skipped === undefined && exporter.isOn
   return {
@@ -82,6 +84,37 @@ function exporterSecrets(dynakube: DynaKube): readonly string[] {
     FIXED_NAMES.otlpExporterConfig,
     ...(exporterNeedsCertificate(dynakube) ? [FIXED_NAMES.otlpExporterCerts] : []),
   ]
+}
+
+function injectionFailure(
+  input: InjectionInput,
+  { codeModules, enrichment, isReinvocation }: Pick<Decision, 'codeModules' | 'enrichment' | 'isReinvocation'>,
+): FeatureFailure | undefined {
+  const ofAgent = codeModules.isOn ? volumeFailure(input, 'codeModules', AGENT_VOLUMES) : undefined
+  const ofFiles = codeModules.isOn || enrichment.isOn ? volumeFailure(input, 'volumes', FILE_VOLUMES) : undefined
+  const inTheWay = ofAgent ?? ofFiles
+  if (inTheWay !== undefined || !codeModules.isOn) return inTheWay
+  return installPathFailure(input) ?? (isReinvocation ? undefined : codeModulesFailure(input))
+}
+
+function volumeFailure(
+  { pod }: InjectionInput,
+  feature: FeatureFailure['feature'],
+  names: readonly string[],
+): FeatureFailure | undefined {
+  const name = conflictingVolume(pod, names)
+  if (name === undefined) return undefined
+  const message = `the pod has a volume ${name}, which is reserved for injection, of another type or content; rename it`
+  return failed(feature, 'ConflictingVolumeType', message, `Pod spec.volumes[name=${name}]`)
+}
+
+function installPathFailure({ pod }: InjectionInput): FeatureFailure | undefined {
+  const path = installPathOf(pod)
+  if (isInstallPath(path)) return undefined
+  const { installPath } = POD_SETTINGS
+  const rule = 'write an absolute path other than /, without "..", double slashes, blanks, commas and colons'
+  const message = `the annotation ${installPath} is ${JSON.stringify(path)}; ${rule}`
+  return failed('codeModules', 'InvalidInstallPath', message, annotationOf('Pod', installPath))
 }
 
 function codeModulesFailure(input: InjectionInput): FeatureFailure | undefined {
@@ -114,8 +147,12 @@ function isTenantKnown(dynakube: DynaKube): boolean {
   }
 }
 
+/** What keeps exporters from being configured, also for containers that were added to a pod since. */
+export const exporterConflict = (input: InjectionInput): FeatureFailure | undefined =>
+  exporterNeedsCertificate(input.dynakube) ? volumeFailure(input, 'exporter', EXPORTER_VOLUMES) : undefined
+
 /** What keeps exporters from being configured once all Secrets are present. */
-export function exporterFailure(dynakube: DynaKube): FeatureFailure | undefined {
+export function exporterFailure({ dynakube }: InjectionInput): FeatureFailure | undefined {
   if (exporterEndpoint(dynakube) !== undefined) return undefined
   const message = `the DynaKube ${dynakube.metadata.name} does not have a tenant UUID in its status yet`
   const field = 'DynaKube status.activeGate.connectionInfoStatus.tenantUUID'
@@ -128,7 +165,12 @@ export function workloadFailure(feature: FeatureName, problem: string): FeatureF
   return failed(feature, 'OwnerLookupFailed', message, 'Pod metadata.ownerReferences')
 }
 
-const failed = (feature: FeatureName, reason: string, message: string, decidedBy: string): FeatureFailure => ({
+const failed = (
+  feature: FeatureFailure['feature'],
+  reason: string,
+  message: string,
+  decidedBy: string,
+): FeatureFailure => ({
   feature,
   reason,
   message,

@@ -3,7 +3,7 @@ import { parseBoolean } from '../../api/annotation-values.ts'
 import { hasOtlpExporter } from '../../api/dynakube/feature-facts.ts'
 import { FIXED_NAMES } from '../../api/dynakube/names.ts'
 import { FEATURES } from './annotations.ts'
-import { type Decision, exporterFailure, workloadFailure } from './decision.ts'
+import { type Decision, exporterConflict, exporterFailure, workloadFailure } from './decision.ts'
 import { exporterEndpoint, exporterObstacle, exporterVolumes, withExporter } from './exporter.ts'
 import type { InjectablePod, InjectionFacts, InjectionInput, Workload } from './injection-input.ts'
 import { isInjected, mapIncluded, missingSecret, notInjected, type Step, secretFailure } from './injection-step.ts'
@@ -29,9 +29,11 @@ export function exportTelemetry(
     const annotated = withAnnotations(pod, notInjected(FEATURES.exporter, reason))
     return { pod: annotated, shortfall: secretFailure(reason, missing, ['exporter']) }
   }
+  const conflict = exporterConflict(input)
+  if (conflict !== undefined) return { pod, failure: conflict }
   const { workload, workloadProblem = 'it was not looked up' } = facts
   const failure =
-    exporterFailure(dynakube) ?? (workload === undefined ? workloadFailure('exporter', workloadProblem) : undefined)
+    exporterFailure(input) ?? (workload === undefined ? workloadFailure('exporter', workloadProblem) : undefined)
   // What an earlier call injected stays: this one was made for containers that were added since, and does what it can.
   const isRepeated = parseBoolean(original.metadata.annotations?.[FEATURES.exporter.injected]) === true
   if (failure !== undefined && !isRepeated) return { pod, failure }

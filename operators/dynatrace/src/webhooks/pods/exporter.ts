@@ -9,7 +9,8 @@ import { activeGateHost } from '../../controllers/dynakube/no-proxy.ts'
 import { envOf, mountsAt, withEnv, withMounts } from './pod-edits.ts'
 import { no, type Verdict } from './verdict.ts'
 
-const CERTS_VOLUME = 'otlp-dynatrace-certs'
+/** The volume with the certificate that exporters trust. */
+export const CERTS_VOLUME = 'otlp-dynatrace-certs'
 const CERTS_PATH = '/etc/dynatrace/ssl'
 const CERTIFICATE = `${CERTS_PATH}/activegate-tls.crt`
 const TOKEN = 'DT_API_TOKEN'

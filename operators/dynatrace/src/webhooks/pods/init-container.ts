@@ -18,7 +18,13 @@ import { CONFIG_VOLUME } from './config-mounts.ts'
 import type { InjectablePod, InjectionInput } from './injection-input.ts'
 import { INIT_CONTAINER, POD_VARIABLES } from './pod-edits.ts'
 
-const INPUT_VOLUME = 'dynatrace-input'
+/** The volume that the init container reads. */
+export const INPUT_VOLUME = 'dynatrace-input'
+/** The Secrets in it. */
+export const INPUT_SECRETS = [
+  { name: FIXED_NAMES.bootstrapperConfig, optional: false },
+  { name: FIXED_NAMES.bootstrapperCerts, optional: true },
+] as const
 const AGENT_SOURCE = '/opt/dynatrace/oneagent'
 const DEFAULT_ID = 1001
 
@@ -60,10 +66,7 @@ function mountsOf(mode: AgentMode | undefined): readonly VolumeMount[] {
 
 /** The volumes that it reads and writes, besides that of the code modules. */
 export function initVolumes(pod: InjectablePod): readonly Volume[] {
-  const sources = [
-    { secret: { name: FIXED_NAMES.bootstrapperConfig, optional: false } },
-    { secret: { name: FIXED_NAMES.bootstrapperCerts, optional: true } },
-  ]
+  const sources = INPUT_SECRETS.map((secret) => ({ secret }))
   return [
     { name: INPUT_VOLUME, projected: { sources } },
     { name: CONFIG_VOLUME, emptyDir: emptyDirOf(pod, CONFIG_VOLUME) },

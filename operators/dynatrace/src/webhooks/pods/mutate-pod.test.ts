@@ -8,6 +8,7 @@ import {
   CLOUD_NATIVE,
   cloudNative,
   ENRICHMENT,
+  enrichment,
   envOf,
   FACTS,
   factsWithout,
@@ -237,4 +238,64 @@ describe('a container that was added after injection', () => {
 
 it('facts that were not looked up count as missing', () => {
   expect(inject(inputOf(cloudNative), { ...FACTS, secrets: new Map() }).outcome).toBe('notInjected')
+})
+
+describe('a volume of the user with a name of ours', () => {
+  const hostPath = { hostPath: { path: '/srv' } }
+  const ours = [
+    { secret: { name: 'dynatrace-bootstrapper-config', optional: false } },
+    { secret: { name: 'dynatrace-bootstrapper-certs', optional: true } },
+  ]
+  const exporting = readyDynaKube({
+    otlpExporterConfiguration: { signals: { logs: {} } },
+    activeGate: { capabilities: ['routing'] },
+  })
+  const everything = readyDynaKube({ ...both.spec, ...exporting.spec })
+
+  it.each([
+    ['oneagent-bin', hostPath, both, 'oneagent'],
+    ['oneagent-bin', { csi: { driver: 'csi.example.com' } }, both, 'oneagent'],
+    [
+      'oneagent-bin',
+      { csi: { driver: 'csi.oneagent.dynatrace.com', volumeAttributes: { mode: 'host' } } },
+      both,
+      'oneagent',
+    ],
+    ['dynatrace-config', hostPath, both, 'volume'],
+    ['dynatrace-config', { persistentVolumeClaim: { claimName: 'c' } }, enrichment, 'volume'],
+    ['dynatrace-input', { emptyDir: {} }, both, 'volume'],
+    ['dynatrace-input', { projected: { sources: ours.slice(0, 1) } }, both, 'volume'],
+    ['dynatrace-input', { projected: { sources: [...ours, { configMap: { name: 'c' } }] } }, enrichment, 'volume'],
+    ['dynatrace-input', { projected: { sources: [{ secret: { name: 'other' } }, ours[1] ?? {}] } }, both, 'volume'],
+    ['otlp-dynatrace-certs', { secret: { secretName: 'other' } }, exporting, 'otlp-exporter-configuration'],
+    ['otlp-dynatrace-certs', hostPath, everything, 'otlp-exporter-configuration'],
+  ] as const)('%s of another type or content is not used: nothing is injected', (name, source, dynakube, prefix) => {
+    const input = inputOf(dynakube, { spec: { volumes: [{ name, ...source }] } })
+    const result = inject(input)
+    expect(result.outcome).toBe('notInjected')
+    expect(result.pod.spec).toBe(input.pod.spec)
+    expect(result.pod.metadata.annotations).toEqual({
+      [`${prefix}.dynatrace.com/injected`]: 'false',
+      [`${prefix}.dynatrace.com/reason`]: 'ConflictingVolumeType',
+    })
+    expect(result.failures).toMatchObject([{ decidedBy: `Pod spec.volumes[name=${name}]` }])
+    expect(inject({ ...input, pod: result.pod }).pod).toBe(result.pod)
+  })
+
+  it('is used if it is what would be added, with defaults of the API server', () => {
+    const volumes = [
+      { name: 'dynatrace-input', projected: { sources: ours, defaultMode: 420 } },
+      { name: 'dynatrace-config', emptyDir: { sizeLimit: '1Gi' } },
+      { name: 'otlp-dynatrace-certs', secret: { secretName: 'dynatrace-otlp-exporter-certs', defaultMode: 420 } },
+    ]
+    const result = inject(inputOf(everything, { spec: { volumes } }))
+    expect(result.outcome).toBe('injected')
+    expect(result.pod.spec.volumes?.slice(0, 3)).toEqual(volumes)
+  })
+
+  it('does not matter to features that do not need it', () => {
+    const volumes = [{ name: 'oneagent-bin', ...hostPath }]
+    expect(inject(inputOf(enrichment, { spec: { volumes } })).outcome).toBe('injected')
+    expect(inject(inputOf(exporting, { spec: { volumes } })).outcome).toBe('injected')
+  })
 })

@@ -1,7 +1,7 @@
 /** Applies a decision to a pod: everything, or nothing but annotations that say why not. Pure. */
 import type { Container } from '@reeve/kube'
 import { claimsNamespaces } from '../../api/dynakube/namespace-claims.ts'
-import { FEATURES, type FeatureName, OVERALL } from './annotations.ts'
+import { FEATURES, type FeatureName, OVERALL, VOLUMES } from './annotations.ts'
 import { containerArgument, enrichmentArguments } from './attributes.ts'
 import { BIN_VOLUME, binVolume, withCodeModules } from './code-modules.ts'
 import { CONFIG_VOLUME, hasConfigMounts, withConfigMounts } from './config-mounts.ts'
@@ -82,7 +82,8 @@ function outcomeOf(before: InjectablePod, after: InjectablePod, { exporter }: De
 }
 
 function reverted(original: InjectablePod, { feature, ...failure }: FeatureFailure): InjectionResult {
-  const annotated = withAnnotations(original, notInjected(FEATURES[feature], failure.reason))
+  const annotations = feature === 'volumes' ? VOLUMES : FEATURES[feature]
+  const annotated = withAnnotations(original, notInjected(annotations, failure.reason))
   const pod = annotationBytes(annotated) > MAX_ANNOTATION_BYTES ? original : annotated
   return { pod, outcome: 'notInjected', failures: [{ ...failure, affects: EVERY_FEATURE }], event: undefined }
 }
@@ -111,12 +112,12 @@ function inject(pod: InjectablePod, input: InjectionInput, decision: Decision, f
     const shortfall = secretFailure(reason, missing, ['codeModules', 'enrichment'])
     return { pod: withAnnotations(pod, notInjected(OVERALL, reason)), shortfall }
   }
-  if (decision.isReinvocation) return update(pod, input, decision)
   const { codeModules, enrichment, mode, failure } = decision
+  if (failure !== undefined) return { pod, failure }
+  if (decision.isReinvocation) return update(pod, input, decision)
   if (!codeModules.isOn && !enrichment.isOn) {
     return { pod: withAnnotations(pod, notInjected(OVERALL, 'NoMutationNeeded')) }
   }
-  if (failure !== undefined) return { pod, failure }
   const { workload, workloadProblem = 'it was not looked up' } = facts
   if (enrichment.isOn && workload === undefined) return { pod, failure: workloadFailure('enrichment', workloadProblem) }
 
