@@ -21,9 +21,22 @@ const someOf = (values: Readonly<Record<string, readonly string[]>>): Arbitrary<
     )
     .map((entries) => Object.fromEntries(entries.filter((entry) => entry !== undefined)))
 
+const INPUT = [
+  { secret: { name: 'dynatrace-bootstrapper-config', optional: false } },
+  { secret: { name: 'dynatrace-bootstrapper-certs', optional: true } },
+]
+/** Like those that injection adds. */
 const VOLUMES: readonly Volume[] = [
   { name: 'data', emptyDir: {} },
   { name: 'oneagent-bin', emptyDir: {} },
+  { name: 'dynatrace-config', emptyDir: {} },
+  { name: 'dynatrace-input', projected: { sources: INPUT } },
+  { name: 'otlp-dynatrace-certs', secret: { secretName: 'dynatrace-otlp-exporter-certs' } },
+]
+/** With their names only. */
+const FOREIGN_VOLUMES: readonly Volume[] = [
+  { name: 'data', emptyDir: {} },
+  { name: 'oneagent-bin', configMap: { name: 'mine' } },
   { name: 'dynatrace-config', configMap: { name: 'mine' } },
   { name: 'dynatrace-input', emptyDir: {} },
   { name: 'otlp-dynatrace-certs', emptyDir: {} },
@@ -120,7 +133,8 @@ const annotations = someOf({
   'metadata.dynatrace.com': ['{}', 'mine'],
 })
 
-const pod = some(VOLUMES)
+const pod = fc
+  .oneof({ weight: 5, arbitrary: some(VOLUMES) }, { weight: 1, arbitrary: some(FOREIGN_VOLUMES) })
   .chain((volumes) =>
     fc.record({
       volumes: fc.constant(volumes),
