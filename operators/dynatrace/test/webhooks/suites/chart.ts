@@ -78,8 +78,8 @@ export function chartSuite(at: () => WebhookStage): void {
       const type = 'kubernetes.io/service-account-token'
       try {
         // Authorizer and admission see new objects a moment later.
-        await until(async () => (await create('default', {}, { name: 'other' })) === 'denied')
         await until(async () => (await create('default', {})) === 'created')
+        await until(async () => (await create('default', {}, { generateName: 'other-' })) === 'denied')
         expect(await create('kube-system', { type }, token('clusterrole-aggregation-controller'))).toBe('denied')
         expect(await create(namespace, { type }, token('dynatrace-operator'))).toBe('denied')
         expect(await create('default', { type: 'bootstrap.kubernetes.io/token' })).toBe('denied')
@@ -92,10 +92,9 @@ export function chartSuite(at: () => WebhookStage): void {
       } finally {
         await attacker.close()
         await rm(folder, { recursive: true, force: true })
-        for (const copied of [name, 'other']) {
-          await admin.delete(Secrets, { namespace: 'default', name: copied }).catch((error: unknown) => {
-            if (!isNotFound(error)) throw error
-          })
+        const { items } = await admin.list(Secrets, { namespace: 'default' })
+        for (const { metadata } of items.filter((item) => /^(?:other-|dynatrace-)/.test(item.metadata.name))) {
+          await admin.delete(Secrets, { namespace: 'default', name: metadata.name })
         }
         for (const object of rights) {
           const { name: of = '', namespace: own } = object.metadata
