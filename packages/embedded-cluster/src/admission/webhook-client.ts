@@ -107,8 +107,8 @@ export class WebhookClient {
     try {
       return await withDeadline(this.#clock, options.timeoutSeconds * 1000, options.signal, async (signal) => {
         const { service } = target
-        const inProcess = this.#callWebhook({ url: target.shownUrl, service, review, signal })
-        // The copy prevents a handler from sharing, and later modifying, objects of the store.
+        // Copies, as over a socket: a handler may freeze the review, and must not share objects of the store.
+        const inProcess = this.#callWebhook({ url: target.shownUrl, service, review: structuredClone(review), signal })
         if (inProcess !== undefined) return readResponse(JSON.stringify((await inProcess) ?? null))
         return readResponse(await this.#send(target, JSON.stringify(review), signal))
       })

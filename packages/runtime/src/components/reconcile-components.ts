@@ -9,7 +9,7 @@ import { AcceptedDifferences } from '../engine/accepted-differences.ts'
 import { type Change, prune } from '../engine/apply.ts'
 import { ComparedObjects } from '../engine/compared-objects.ts'
 import type { DesiredObject } from '../engine/desired-object.ts'
-import { StaleViewError } from '../engine/engine-error.ts'
+import { StaleViewError, UnknownStatusFieldsError } from '../engine/engine-error.ts'
 import { FieldTreePool } from '../engine/field-tree.ts'
 import { isJsonEqual } from '../engine/json-equal.ts'
 import { type KindsOnDemand, OnDemandReader } from '../engine/kinds-on-demand.ts'
@@ -24,7 +24,7 @@ import type { AnyComponent, AnyOutcome, Reportable } from './component.ts'
 import { InvalidComponentsError, inOrderOfNeeds } from './component-order.ts'
 import { ComponentRun, type RunResult } from './component-run.ts'
 import type { Reporter } from './reporter.ts'
-import { type Stall, withStall } from './stalled.ts'
+import { STALLED_CONDITION, type Stall, withStall } from './stalled.ts'
 
 /** The input of the report of a controller. */
 export interface ReconcileSummary<Primary extends Reportable> {
@@ -288,8 +288,14 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
         const reported = report.status ?? reporter.status
         const stall = owner.metadata.deletionTimestamp === undefined ? undefined : finalizeStall(failures)
         // The type is the same: only conditions change.
-        const status = this.#conditions.change(reported, (conditions) => withStall(conditions, stall, clock))
-        await this.#writeStatus(request, owner, status as Primary['status'])
+        const status = this.#conditions.change(reported, (conditions) =>
+          withStall(conditions, stall, clock, this.#conditions.get(owner, STALLED_CONDITION)),
+        )
+        await this.#writeStatus(request, owner, status as Primary['status']).catch((error: unknown) => {
+          // Only the conditions that the engine added are lost: that is known from now on.
+          if (!lacksOnlyConditions(error) || hasConditions(reported)) throw error
+          this.#conditions.learn(status, error.written)
+        })
       }
       for (const event of [...reporter.events, ...(report.events ?? [])]) events.record(owner, event)
       if (failures.length > 0 && !report.isHandled) throw asOne(failures)
@@ -320,6 +326,16 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
       await writeStatus(client, resource, latest, status, options)
     }
   }
+}
+
+function lacksOnlyConditions(error: unknown): error is UnknownStatusFieldsError {
+  return (
+    error instanceof UnknownStatusFieldsError && error.fields.every((field) => field.startsWith('status.conditions'))
+  )
+}
+
+function hasConditions(status: unknown): boolean {
+  return (status as { readonly conditions?: unknown } | undefined)?.conditions !== undefined
 }
 
 function finalizeStall(failures: readonly Error[]): Stall | undefined {

@@ -21,14 +21,23 @@ export interface Stall {
 
 /**
  * The conditions with the stall, or without one. A condition of this type that an operator sets itself, with another
- * reason, is kept.
+ * reason, is kept while nothing is stalled.
+ *
+ * @param stored the condition as it is now: one that stays `True` keeps its time, whatever the operator reports meanwhile
  */
 export function withStall(
   conditions: readonly Condition[],
   stall: Stall | undefined,
   clock: Pick<Clock, 'now'>,
+  stored = getCondition(conditions, STALLED_CONDITION),
 ): readonly Condition[] {
-  if (stall !== undefined) return setCondition(conditions, { type: STALLED_CONDITION, status: 'True', ...stall }, clock)
+  if (stall !== undefined) {
+    const index = conditions.findIndex(({ type }) => type === STALLED_CONDITION)
+    const at = index < 0 ? conditions.length : index
+    const before =
+      stored === undefined ? removeCondition(conditions, STALLED_CONDITION) : conditions.toSpliced(at, 1, stored)
+    return setCondition(before, { type: STALLED_CONDITION, status: 'True', ...stall }, clock)
+  }
   const isOurs = REASONS.has(getCondition(conditions, STALLED_CONDITION)?.reason ?? '')
   return isOurs ? removeCondition(conditions, STALLED_CONDITION) : conditions
 }

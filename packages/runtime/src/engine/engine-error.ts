@@ -1,5 +1,5 @@
 /** Errors of the engine that a controller may handle. */
-import type { KubeObject } from '@reeve/kube'
+import type { KubeObject, Resource } from '@reeve/kube'
 import { RuntimeError } from '../runtime-error.ts'
 import { describeObject } from './desired-object.ts'
 
@@ -50,5 +50,24 @@ export class StaleViewError extends RuntimeError {
 
   constructor(object: KubeObject, options?: ErrorOptions) {
     super('STALE_VIEW', `${describeObject(object)} changed since it was last read; it is reconciled again`, options)
+  }
+}
+
+/** A status has fields that its schema lacks, so that the server dropped them. The rest of it was written. */
+export class UnknownStatusFieldsError extends RuntimeError {
+  override readonly name = 'UnknownStatusFieldsError'
+  /** Such as `status.phase`. */
+  readonly fields: readonly string[]
+  /** What the server kept. */
+  readonly written: KubeObject
+
+  constructor({ plural, group, version }: Resource, fields: readonly string[], written: KubeObject) {
+    super(
+      'UNKNOWN_STATUS_FIELDS',
+      `the schema of ${plural}.${group} in ${version} lacks ${fields.join(', ')}: add it to the CRD, or install the CRD ` +
+        'that belongs to this operator',
+    )
+    this.fields = fields
+    this.written = written
   }
 }

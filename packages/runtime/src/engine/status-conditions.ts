@@ -54,7 +54,8 @@ export class StatusConditions<T extends KubeObject> {
     const status = this.change(before, change)
     if (status === before) return
     const { signal, fieldManager } = options
-    const given = { signal, ...(fieldManager !== undefined && { fieldManager }) }
+    // What the schema lacks is learned below.
+    const given = { signal, fieldValidation: 'Ignore', ...(fieldManager !== undefined && { fieldManager }) } as const
     try {
       this.learn(status, await writeStatus(client, this.#resource, object, status as never, given))
     } catch (error) {

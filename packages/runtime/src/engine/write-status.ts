@@ -1,6 +1,15 @@
 /** Writes the status of a resource if it differs. */
-import { isConflict, isNotFound, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
-import { StaleViewError } from './engine-error.ts'
+import {
+  isApiError,
+  isConflict,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  type Resource,
+  type Stored,
+  type WriteOptions,
+} from '@reeve/kube'
+import { StaleViewError, UnknownStatusFieldsError } from './engine-error.ts'
 import { isJsonEqual } from './json-equal.ts'
 
 /**
@@ -8,7 +17,8 @@ import { isJsonEqual } from './json-equal.ts'
  *
  * *Guarantees*: no request when `status` equals what `object` carries; never overwrites a status written after
  * `object` was read. Resolves to the written object, or to undefined when there was nothing to write or
- * the object does not exist. *Errors*: `StaleViewError` when the object changed meanwhile.
+ * the object does not exist. *Errors*: `StaleViewError` when the object changed meanwhile; `UnknownStatusFieldsError` when
+ * the schema lacks fields, after the others were written: unless `fieldValidation` says that this does not matter.
  *
  * @example
  * await writeStatus(client, WebApps, app, { phase: 'Ready' }, { signal })
@@ -18,16 +28,32 @@ export async function writeStatus<T extends KubeObject & { readonly status?: unk
   resource: Resource<T>,
   object: Stored<T>,
   status: T['status'],
-  options: { readonly signal?: AbortSignal; readonly fieldManager?: string } = {},
+  { fieldValidation = 'Strict', ...options }: Pick<WriteOptions, 'signal' | 'fieldManager' | 'fieldValidation'> = {},
 ): Promise<Stored<T> | undefined> {
   if (isJsonEqual(object.status, status)) return undefined
   // managedFields in a cached object are incomplete; left out, the server keeps its own.
   const { managedFields: _managedFields, ...metadata } = object.metadata
+  const write = (validation: WriteOptions['fieldValidation'] & {}) =>
+    client.update(
+      resource,
+      { ...object, metadata, status },
+      { ...options, fieldValidation: validation, subresource: 'status' },
+    )
   try {
-    return await client.update(resource, { ...object, metadata, status }, { ...options, subresource: 'status' })
+    return await write(fieldValidation).catch(async (error: unknown) => {
+      const fields = unknownFieldsOf(error)
+      if (fields.length === 0) throw error
+      throw new UnknownStatusFieldsError(resource, fields, await write('Ignore'))
+    })
   } catch (error) {
     if (isConflict(error)) throw new StaleViewError(object, { cause: error })
     if (isNotFound(error)) return undefined
     throw error
   }
+}
+
+/** From a rejection such as `strict decoding error: unknown field "status.phase"`. */
+function unknownFieldsOf(error: unknown): readonly string[] {
+  if (!isApiError(error) || error.status !== 400) return []
+  return [...error.message.matchAll(/unknown field "([^"]+)"/g)].map(([, field = '']) => field)
 }
