@@ -15,14 +15,20 @@ export const DEFAULT_MAX_CONCURRENT = 4
 /** Commands that may wait in the queue. */
 export const DEFAULT_MAX_WAITING = 1_000
 
-/** Most of an output stream that is kept. A release prints its whole chart, which a record of 1 MiB bounds. */
-export const DEFAULT_MAX_OUTPUT_BYTES = 32 * 1024 * 1024
+/** Most of an output stream that is kept: a release prints what its record contains. */
+export const DEFAULT_MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 
 /** Revisions that Helm keeps per release: its own default. */
 export const DEFAULT_HISTORY_MAX = 10
 
-/** Most bytes of a release record, unpacked. Packed it is at most 1 MiB: the limit of a Secret. */
-export const DEFAULT_MAX_RECORD_BYTES = 32 * 1024 * 1024
+/**
+ * Most bytes of a release record, unpacked. Packed it is at most 768 KiB, as it is encoded twice in a Secret of 1 MiB, and
+ * charts, which are Base64 in it, shrink to a third. Reading one takes six times its size.
+ */
+export const DEFAULT_MAX_RECORD_BYTES = 8 * 1024 * 1024
+
+/** What JSON of Helm may consist of: a large chart has 10,000 values. */
+export const HELM_JSON_LIMITS = { maxDepth: 100, maxNodes: 100_000, maxItems: 100_000 } as const
 
 /** Deadline of asking a chart source. */
 export const DEFAULT_CHART_TIMEOUT_MS = 60_000

@@ -123,6 +123,13 @@ export class ReleaseExistsError extends HelmError {
 export class ReleaseRecordError extends HelmError {
   override readonly name = 'ReleaseRecordError'
   override readonly code = 'HELM_RELEASE_RECORD'
+  /** It would cost too much to read: do not start Helm on the release either. */
+  readonly exceedsLimits: boolean
+
+  constructor(message: string, { exceedsLimits = false }: { readonly exceedsLimits?: boolean } = {}) {
+    super(message)
+    this.exceedsLimits = exceedsLimits
+  }
 }
 
 /** One value that the chart's schema rejects. */

@@ -14,7 +14,13 @@ export {
   type RecoveryConditions,
   type RecoveryPlan,
 } from './driver/plan-recovery.ts'
-export { manifestObjects, type ReadManifest, readManifest } from './driver/read-manifest.ts'
+export {
+  manifestExcess,
+  manifestObjects,
+  type ReadManifest,
+  readManifest,
+  readManifests,
+} from './driver/read-manifest.ts'
 export * from './errors.ts'
 export type * from './process/process-runner.ts'
 export { runProcess } from './process/run-process.ts'

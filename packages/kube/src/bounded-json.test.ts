@@ -38,6 +38,12 @@ describe('JSON within limits', () => {
     expect(() => parse('{"a":[1,2,3],"b":{}}', { maxNodes: 4 })).toThrow('more than 4 objects, lists and fields')
   })
 
+  it('has a limited number of items, whatever they are', () => {
+    expect(parse('[1,2,[],"a,b"]', { maxItems: 3 })).toEqual([1, 2, [], 'a,b'])
+    expect(() => parse('[1,2,[],"a,b"]', { maxItems: 2 })).toThrow('more than 2 items')
+    expect(() => parse(`[${'1,'.repeat(1_000_001)}1]`)).toThrow(JsonLimitError)
+  })
+
   it('that is malformed is a syntax error', () => {
     for (const text of ['', '{', ']', '}}}}', '"', '"\\', '{"a"', '[1,]']) {
       expect(() => parse(text), text).toThrow(SyntaxError)

@@ -7,10 +7,12 @@ export interface JsonLimits {
   readonly maxDepth?: number
   /** Objects, lists and fields together. @default 1_000_000 */
   readonly maxNodes?: number
+  /** Items of lists and fields of objects, beyond the first of each. @default 1_000_000 */
+  readonly maxItems?: number
 }
 
 /** The default limits: far above real objects, far below what exhausts the stack. */
-export const JSON_LIMITS = Object.freeze({ maxDepth: 1_000, maxNodes: 1_000_000 })
+export const JSON_LIMITS = Object.freeze({ maxDepth: 1_000, maxNodes: 1_000_000, maxItems: 1_000_000 })
 
 /** A JSON text exceeds {@link JsonLimits}. The message names the limit and never quotes the text. */
 export class JsonLimitError extends KubeError {
@@ -21,7 +23,8 @@ export class JsonLimitError extends KubeError {
 /**
  * Parses UTF-8 JSON.
  *
- * *Guarantees*: uses no stack, however deep the text is; memory is bounded by the size and `maxNodes`. A field named
+ * *Guarantees*: uses no stack, however deep the text is; memory is bounded by the size, `maxNodes` and
+ * `maxItems`. A field named
  * `__proto__` becomes a field and changes no prototype.
  *
  * *Errors*: {@link JsonLimitError} beyond the limits, `SyntaxError` for invalid JSON. The message of the latter quotes
@@ -31,10 +34,15 @@ export class JsonLimitError extends KubeError {
  * const review = parseBoundedJson(body, { maxDepth: 100 })
  */
 export function parseBoundedJson(bytes: Uint8Array, limits: JsonLimits = {}): unknown {
-  const { maxDepth = JSON_LIMITS.maxDepth, maxNodes = JSON_LIMITS.maxNodes } = limits
+  const { maxDepth, maxNodes, maxItems } = { ...JSON_LIMITS, ...limits }
   let depth = 0
   let nodes = 0
+  let items = 0
   visitStructure(bytes, (byte) => {
+    if (byte === COMMA) {
+      if (++items > maxItems) throw new JsonLimitError(`more than ${maxItems} items`)
+      return
+    }
     if (isClosing(byte)) {
       depth--
       return
@@ -57,7 +65,7 @@ export function outlineJson(bytes: Uint8Array, maxDepth: number): Uint8Array {
   let depth = 0
   let start = 0
   visitStructure(bytes, (byte, position) => {
-    if (byte === COLON) return
+    if (byte === COLON || byte === COMMA) return
     if (isClosing(byte)) {
       if (depth-- === maxDepth + 1) start = position + 1
     } else if (++depth === maxDepth + 1) kept.push(bytes.subarray(start, position), NULL)
@@ -68,6 +76,7 @@ export function outlineJson(bytes: Uint8Array, maxDepth: number): Uint8Array {
 
 const NULL = Buffer.from('null')
 const QUOTE = 0x22
+const COMMA = 0x2c
 const COLON = 0x3a
 const OPEN_BRACKET = 0x5b
 const BACKSLASH = 0x5c
@@ -75,7 +84,7 @@ const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** Visits the brackets, braces and colons outside strings. In UTF-8 no byte of another character looks like one. */
+/** Visits the brackets, braces, colons and commas outside strings. In UTF-8 no byte of another character looks like one. */
 function visitStructure(bytes: Uint8Array, visit: (byte: number, position: number) => void): void {
   for (let position = 0; position < bytes.length; position++) {
     const byte = bytes[position]
@@ -83,6 +92,7 @@ function visitStructure(bytes: Uint8Array, visit: (byte: number, position: numbe
       case QUOTE:
         position = endOfString(bytes, position)
         break
+      case COMMA:
       case COLON:
       case OPEN_BRACE:
       case OPEN_BRACKET:

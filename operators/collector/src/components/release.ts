@@ -7,6 +7,7 @@ import type { CollectorContext } from '../release/collector-context.ts'
 import { conclude, SOON_MS } from '../release/conclude.ts'
 import { type DesiredRelease, targetFailure } from '../release/desired-release.ts'
 import { driftFailure, type Failure, failureOf } from '../release/failure.ts'
+import { NOTHING_TO_REPORT } from '../release/inspect-release.ts'
 import {
   findNamespace,
   forbidden,
@@ -16,7 +17,7 @@ import {
   readRecords,
   recordedReleases,
 } from '../release/observe-release.ts'
-import { isOwnedBy, readableHistory } from '../release/release-records.ts'
+import { excessIn, isOwnedBy, readableHistory } from '../release/release-records.ts'
 import { announcedStatus } from '../release/status.ts'
 import { formatRelease, isReleaseKey, releaseKeyOf } from '../release-key.ts'
 import type { CollectorComponent } from './collector-component.ts'
@@ -89,6 +90,8 @@ async function remove(key: ReleaseKey, context: CollectorContext): Promise<Waiti
   try {
     const records = await readRecords(key, context)
     if (!isOwnedBy(records, objectKey(primary))) return undefined
+    const excess = excessIn(records)
+    if (excess !== undefined) return await failed(key, failureOf(excess), context)
     const history = readableHistory(records)
     const workloads = await inspect(history, context)
     const announced = { collector: primary, release: key, history, workloads, operation: 'uninstall' } as const
@@ -123,7 +126,11 @@ async function failed(key: ReleaseKey, failure: Failure, context: CollectorConte
     throw error
   })
   const history = readableHistory(records)
-  const workloads = await inspect(history, context)
+  const workloads = await inspect(history, context).catch((error: unknown) => {
+    // The failure says why its manifest is not read.
+    if (error instanceof HelmError) return NOTHING_TO_REPORT
+    throw error
+  })
   const outcome = { release: key, history, workloads, failure, releases: releasesToRemove(context) }
   const { status, events, requeueAfterMs } = conclude(primary, outcome, { clock, ...dependencies })
   reporter.replace(status)

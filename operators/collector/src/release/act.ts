@@ -10,7 +10,7 @@ import { checkObjects, type ManifestPart } from './check-objects.ts'
 import type { CollectorContext } from './collector-context.ts'
 import type { DesiredRelease } from './desired-release.ts'
 import { accountIn, readRecords } from './observe-release.ts'
-import { type ReleaseRecord, readableHistory } from './release-records.ts'
+import { excessIn, type RecordedRelease, type ReleaseRecord, readableHistory } from './release-records.ts'
 import { removeStrays } from './stray-objects.ts'
 
 const CRD_KIND = 'CustomResourceDefinition.apiextensions.k8s.io'
@@ -19,7 +19,7 @@ const CRD_KIND = 'CustomResourceDefinition.apiextensions.k8s.io'
 export interface Task {
   readonly release: ReleaseKey
   readonly desired: DesiredRelease
-  readonly history: readonly Release[]
+  readonly history: readonly RecordedRelease[]
 }
 
 /** Decisions that change a release. */
@@ -96,7 +96,9 @@ export async function uninstall(
   const { helm, helmTimeoutMs: timeoutMs } = context.dependencies
   const { impersonate } = as(accountIn(release.namespace, context))
   const client = context.clientAs(impersonate)
-  // Records that cannot be read do not prevent the deletion: Helm decides what there is to uninstall.
+  // Other records that cannot be read do not prevent the deletion: Helm decides what there is to uninstall.
+  const excess = excessIn(records)
+  if (excess !== undefined) throw excess
   await removeStrays(readableHistory(records), { client, signal })
   await timed('uninstall', context, () => helm.uninstall(release, { signal, timeoutMs, wait: true, impersonate }))
   await removeRecords(release, context)

@@ -1,5 +1,5 @@
 /** Checks what a chart renders before any of it is applied: objects outside of the release namespace are rejected. */
-import { type ReleaseKey, readManifest } from '@reeve/helm'
+import { type ReleaseKey, readManifests } from '@reeve/helm'
 import { type KubeClient, type RequestOptions, UnknownKindError, type UnknownObject } from '@reeve/kube'
 import { enumerate } from './enumerate.ts'
 
@@ -38,8 +38,9 @@ export class ObjectsNotAllowedError extends Error {
  */
 export async function checkObjects(parts: readonly ManifestPart[], check: ObjectCheck): Promise<void> {
   const problems: string[] = []
-  for (const { kind, text } of parts) {
-    const { objects, problems: unreadable } = readManifest(text)
+  // Within the limits of one manifest: a chart may have any number of hooks.
+  for (const [index, { objects, problems: unreadable }] of readManifests(parts.map(({ text }) => text)).entries()) {
+    const kind = parts[index]?.kind ?? 'manifest'
     problems.push(...unreadable.map((problem) => `the ${kind} cannot be checked: ${problem}`))
     for (const object of objects) {
       const problem = await objectProblem(object, check)

@@ -1,5 +1,5 @@
 /** Compares the objects of a release with its manifest: which are ready, which are missing, which were changed. */
-import { type Release, readManifest } from '@reeve/helm'
+import { ReleaseRecordError, readManifest } from '@reeve/helm'
 import {
   isForbidden,
   isNotFound,
@@ -11,10 +11,15 @@ import {
 import type { ImpersonatingClient } from '@reeve/runtime/components'
 import type { Health } from '../decision/decide.ts'
 import { driftedFields } from '../drift/field-drift.ts'
+import { formatRelease } from '../release-key.ts'
 import { readinessOf } from './readiness.ts'
+import type { RecordedRelease } from './release-records.ts'
 
 /** Kinds that change while a release runs: read at every reconcile. Others are read once per check interval. */
 const WORKLOADS: ReadonlySet<string> = new Set(['Deployment.apps', 'StatefulSet.apps', 'DaemonSet.apps', 'Service.'])
+
+/** Characters of the manifests whose objects are kept. Parsed they take ten to a hundred times as much. */
+const MAX_PARSED_LENGTH = 4 * 1024 * 1024
 
 /** Differences from the manifest of a release. */
 export interface Drift {
@@ -63,8 +68,9 @@ interface RememberedDrift extends Drift {
 export class ReleaseInspector {
   readonly #fieldManager: string
   readonly #checkIntervalMs: number
-  readonly #objects = new WeakMap<Release, readonly UnknownObject[]>()
-  readonly #others = new WeakMap<Release, RememberedDrift>()
+  readonly #objects = new Map<RecordedRelease, readonly UnknownObject[]>()
+  #length = 0
+  readonly #others = new WeakMap<RecordedRelease, RememberedDrift>()
 
   constructor(options: { readonly fieldManager: string; readonly checkIntervalMs: number }) {
     this.#fieldManager = options.fieldManager
@@ -72,7 +78,7 @@ export class ReleaseInspector {
   }
 
   /** Reads the objects of a deployed revision. */
-  async inspect(release: Release, context: InspectionContext): Promise<ReleaseReport> {
+  async inspect(release: RecordedRelease, context: InspectionContext): Promise<ReleaseReport> {
     const [notes, missing, changed]: [string[], string[], string[]] = [[], [], []]
     let isStuck = false
     for (const object of this.#manifest(release).filter(isWorkload)) {
@@ -92,7 +98,7 @@ export class ReleaseInspector {
     }
   }
 
-  async #inspectOthers(release: Release, context: InspectionContext): Promise<Drift> {
+  async #inspectOthers(release: RecordedRelease, context: InspectionContext): Promise<Drift> {
     const known = this.#others.get(release)
     if (known !== undefined && context.now - known.seenAt < this.#checkIntervalMs) return known
     const [missing, changed]: [string[], string[]] = [[], []]
@@ -113,13 +119,35 @@ export class ReleaseInspector {
     if (fields.length > 0) changed.push(`${nameOf(object)} (${fields.join(', ')})`)
   }
 
-  #manifest(release: Release): readonly UnknownObject[] {
-    const known =
-      this.#objects.get(release) ??
-      readManifest(release.manifest).objects.filter(({ metadata }) => metadata.name !== undefined)
-    this.#objects.set(release, known)
-    return known
+  #manifest(release: RecordedRelease): readonly UnknownObject[] {
+    const known = this.#objects.get(release)
+    const objects = known ?? namedObjects(release)
+    // The most recently used are the last.
+    if (known !== undefined) this.#forget(release)
+    this.#objects.set(release, objects)
+    this.#length += release.manifest.length
+    for (const oldest of this.#objects.keys()) {
+      if (this.#length <= MAX_PARSED_LENGTH || oldest === release) break
+      this.#forget(oldest)
+    }
+    return objects
   }
+
+  #forget(release: RecordedRelease): void {
+    this.#objects.delete(release)
+    this.#length -= release.manifest.length
+  }
+}
+
+function namedObjects(release: RecordedRelease): readonly UnknownObject[] {
+  const { objects, problems, exceedsLimits } = readManifest(release.manifest)
+  if (exceedsLimits) {
+    throw new ReleaseRecordError(
+      `the manifest of ${formatRelease(release)}, revision ${release.revision}, is not read: ${problems.join()}`,
+      { exceedsLimits: true },
+    )
+  }
+  return objects.filter(({ metadata }) => metadata.name !== undefined)
 }
 
 function isWorkload({ kind, apiVersion }: KubeObject): boolean {
@@ -127,7 +155,11 @@ function isWorkload({ kind, apiVersion }: KubeObject): boolean {
   return WORKLOADS.has(`${kind}.${group}`)
 }
 
-async function find(object: KubeObject, release: Release, { client, signal }: InspectionContext): Promise<Sighting> {
+async function find(
+  object: KubeObject,
+  release: RecordedRelease,
+  { client, signal }: InspectionContext,
+): Promise<Sighting> {
   try {
     const resource = await client.resourceFor(object, { signal })
     return { live: await client.get(resource, keyOf(object, resource, release), { signal }) }
@@ -139,7 +171,7 @@ async function find(object: KubeObject, release: Release, { client, signal }: In
   }
 }
 
-function keyOf({ metadata }: KubeObject, { namespaced }: Resource, release: Release) {
+function keyOf({ metadata }: KubeObject, { namespaced }: Resource, release: RecordedRelease) {
   const { name = '', namespace = release.namespace } = metadata
   return namespaced ? { namespace, name } : { name }
 }

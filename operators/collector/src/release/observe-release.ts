@@ -1,5 +1,5 @@
 /** Reads what is known of a release: its revisions and its objects, all as the account of its namespace. */
-import { HelmError, type Release, type ReleaseKey } from '@reeve/helm'
+import { HelmError, type ReleaseKey } from '@reeve/helm'
 import { isForbidden, isNotFound, type Namespace, Namespaces, objectKey, type ServiceAccountKey } from '@reeve/kube'
 import type { Collector } from '../api/collector.ts'
 import { formatRelease, isReleaseKey } from '../release-key.ts'
@@ -7,14 +7,14 @@ import { accountOf, as, describeAccount } from '../tenancy/service-account.ts'
 import type { CollectorContext } from './collector-context.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { NOTHING_TO_REPORT, type ReleaseReport } from './inspect-release.ts'
-import { historyOf, isOwnedBy, type ReleaseRecord } from './release-records.ts'
+import { historyOf, isOwnedBy, type RecordedRelease, type ReleaseRecord } from './release-records.ts'
 
 /** What is known of a release. */
 export interface ObservedRelease {
   /** `forbidden`: the account may not read the records. `unreadable`: one of them cannot be decoded. */
   readonly records: 'read' | 'forbidden' | 'unreadable'
   /** Every revision, oldest first; empty when there are none or they are unknown. */
-  readonly history: readonly Release[]
+  readonly history: readonly RecordedRelease[]
   /** Whether the newest revision was created for this Collector. */
   readonly isOwned: boolean
   readonly workloads: ReleaseReport
@@ -70,7 +70,7 @@ export function readRecords(release: ReleaseKey, context: CollectorContext): Pro
 }
 
 /** Compares the objects of the deployed revision with its manifest. */
-export async function inspect(history: readonly Release[], context: CollectorContext): Promise<ReleaseReport> {
+export async function inspect(history: readonly RecordedRelease[], context: CollectorContext): Promise<ReleaseReport> {
   const deployed = history.findLast(({ status }) => status === 'deployed')
   if (deployed === undefined) return NOTHING_TO_REPORT
   const { dependencies, clock, signal } = context

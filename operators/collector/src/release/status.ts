@@ -1,5 +1,5 @@
 /** The status of a Collector: phase, release and conditions. */
-import type { Release, ReleaseKey } from '@reeve/helm'
+import type { ReleaseKey } from '@reeve/helm'
 import { type Condition, setCondition } from '@reeve/runtime'
 import type { ConditionState } from '@reeve/runtime/conditions'
 import type { Collector, CollectorStatus, LastFailure, Phase } from '../api/collector.ts'
@@ -11,13 +11,14 @@ import type { DesiredRelease } from './desired-release.ts'
 import { enumerate } from './enumerate.ts'
 import { describeDrift } from './failure.ts'
 import { NOTHING_TO_REPORT, type ReleaseReport } from './inspect-release.ts'
+import type { RecordedRelease } from './release-records.ts'
 
 /** What a status is derived from. */
 export interface Findings {
   readonly collector: Collector
   readonly release: ReleaseKey
   /** Every revision, oldest first, after what was done. */
-  readonly history: readonly Release[]
+  readonly history: readonly RecordedRelease[]
   /** What is about to be done to the release, or is being done. */
   readonly operation?: Operation
   readonly workloads: ReleaseReport
@@ -114,13 +115,16 @@ function ownFindings(findings: Findings): Findings {
   return findings.decision?.action === 'blocked' ? { ...findings, history: [], workloads: NOTHING_TO_REPORT } : findings
 }
 
-function described(deployed: Release, history: readonly Release[]): Partial<CollectorStatus> {
+function described(deployed: RecordedRelease, history: readonly RecordedRelease[]): Partial<CollectorStatus> {
   const { revision, chart } = deployed
   const digests = isForeign(deployed, history) ? undefined : ingredientsOf(deployed)
   return { revision, chart: `${chart.name}-${chart.version}`, chartVersion: chart.version, ...digests }
 }
 
-function availability({ decision, release, workloads, lastFailure }: Findings, deployed: Release | undefined): Aspect {
+function availability(
+  { decision, release, workloads, lastFailure }: Findings,
+  deployed: RecordedRelease | undefined,
+): Aspect {
   if (deployed === undefined) {
     const name = formatRelease(release)
     if (lastFailure?.reason === 'HelmReleaseRecord') {

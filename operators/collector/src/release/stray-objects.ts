@@ -1,7 +1,9 @@
 /** Objects that a release has left behind: Helm removes only what its newest revision contains. */
-import { type Release, type ReleaseKey, readManifest } from '@reeve/helm'
+import { setImmediate } from 'node:timers/promises'
+import { type ReleaseKey, readManifest } from '@reeve/helm'
 import { isNotFound, type KubeObject, UnknownKindError, type UnknownObject } from '@reeve/kube'
 import type { ImpersonatingClient } from '@reeve/runtime/components'
+import type { RecordedRelease } from './release-records.ts'
 
 /** Charts use it to keep an object after its release is uninstalled. */
 const POLICY = 'helm.sh/resource-policy'
@@ -21,12 +23,14 @@ export interface StrayAccess {
  * @example
  * await removeStrays(history, { client: context.clientAs(account), signal })
  */
-export async function removeStrays(history: readonly Release[], access: StrayAccess): Promise<void> {
+export async function removeStrays(history: readonly RecordedRelease[], access: StrayAccess): Promise<void> {
   const newest = history.at(-1)
   if (newest === undefined) return
   // Each object is read once.
   const seen = new Set(readManifest(newest.manifest).objects.map((object) => idOf(object, newest)))
   for (const release of history.slice(0, -1).toReversed()) {
+    // Reading manifests takes time that others need, too.
+    await setImmediate()
     for (const object of readManifest(release.manifest).objects) {
       const id = idOf(object, release)
       if (seen.has(id)) continue

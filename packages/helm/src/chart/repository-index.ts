@@ -1,5 +1,5 @@
 /** Reads the index of a chart repository. */
-import { isRecord, type JsonRecord } from '@reeve/kube'
+import { isRecord, type JsonRecord, parseBoundedJson } from '@reeve/kube'
 import { ChartInvalidError, ChartNotFoundError } from '../errors.ts'
 import { textAt } from '../json-shape.ts'
 import { readYaml, yamlValue } from '../yaml/read-yaml.ts'
@@ -72,7 +72,7 @@ function parseWhole(index: string, what: string): unknown {
     throw new ChartInvalidError(`${what}: index.yaml is large and not as Helm writes it; run "helm repo index" again`)
   }
   try {
-    return JSON.parse(index)
+    return parseBoundedJson(Buffer.from(index))
   } catch (error) {
     throw new ChartInvalidError(`${what}: index.yaml cannot be read`, { cause: error })
   }

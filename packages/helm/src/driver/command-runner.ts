@@ -1,5 +1,6 @@
 /** Runs one helm command within its limits, and turns a failure into a typed error. */
-import type { ClientLogger, Clock, ClusterConfig } from '@reeve/kube'
+import { type ClientLogger, type Clock, type ClusterConfig, JsonLimitError, parseBoundedJson } from '@reeve/kube'
+import { HELM_JSON_LIMITS } from '../defaults.ts'
 import { BadHelmOutputError, HelmMissingError, HelmTimeoutError } from '../errors.ts'
 import type { ProcessOutcome, RunProcess } from '../process/process-runner.ts'
 import type { ProcessSlots } from '../process/process-slots.ts'
@@ -55,8 +56,9 @@ export class CommandRunner {
   async runJson(command: HelmCommand, options: HelmCallOptions): Promise<unknown> {
     const stdout = await this.run(command, options)
     try {
-      return JSON.parse(stdout)
-    } catch {
+      return parseBoundedJson(Buffer.from(stdout), HELM_JSON_LIMITS)
+    } catch (error) {
+      if (error instanceof JsonLimitError) throw new BadHelmOutputError(`${command.what} printed ${error.message}`)
       // The parser's message quotes the output, which may hold values.
       throw new BadHelmOutputError(`${command.what} printed something that is not JSON`)
     }

@@ -35,7 +35,7 @@ export interface HelmOptions {
   readonly maxWaiting?: number
   /** From the request to end to the kill. @default 5_000 */
   readonly killGraceMs?: number
-  /** Most of an output stream that is kept. @default 33_554_432 */
+  /** Most of an output stream that is kept. @default 8_388_608 */
   readonly maxOutputBytes?: number
   /** Starts processes. @default real ones */
   readonly runProcess?: RunProcess

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { TemplateError } from '../errors.ts'
-import { manifestObjects, readManifest } from './read-manifest.ts'
+import { manifestObjects, readManifest, readManifests } from './read-manifest.ts'
 
 const namesIn = (manifest: string) =>
   manifestObjects(manifest).map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? '-'}/${metadata.name}`)
@@ -57,6 +57,10 @@ describe('a document that parsers read differently', () => {
     ['metadata by an alias', `x: &x {name: a, namespace: other}\n${configMap('*x')}`],
     ['a line that ends with another line separator', configMap('\n  name: a # \u2028  namespace: other')],
     ['a carriage return', configMap('\n  name: a # \r  namespace: other')],
+    ...['\u2028', '\u2029', '\u0085', '\r'].map((end) => [
+      `nothing but a comment, which ends with ${JSON.stringify(end)}`,
+      `# x${end}${configMap('{name: a, namespace: other}').replaceAll('\n', end)}`,
+    ]),
     ['the end of a document within it', `${configMap('{name: a}')}...\n${configMap('{name: b, namespace: other}')}`],
     ['a separator with something behind it', `${configMap('{name: a}')}---x: 1\n${configMap('{name: b}')}`],
   ])('is a problem, not an object: %s', (_, manifest) => {
@@ -86,6 +90,51 @@ describe('a document that parsers read differently', () => {
       return `${key}: &${key} [${Array.from({ length: 9 }, () => below).join()}]`
     })
     expect(readManifest(`a: &a [1]\n${levels.join('\n')}\n`).problems).toHaveLength(1)
+  })
+
+  // Each is at most 8 Mi characters and fits, packed, into a small Secret.
+  it.each([
+    ['small documents', '---\na\n'.repeat(1_398_101)],
+    ['empty documents', '---\n'.repeat(2_097_152)],
+    ['valid documents', `---\n${configMap('{name: a}')}`.repeat(150_000)],
+    [
+      'a list',
+      `apiVersion: v1\nkind: List\nitems:\n${'- {apiVersion: v1, kind: A, metadata: {name: a}}\n'.repeat(501)}`,
+    ],
+    ['lists in lists', `${configMap('{name: a}')}x: [${'[],'.repeat(200_000)}]\n`],
+    ['empty lines', `${configMap('{name: a}')}${'\n'.repeat(8_000_000)}a: 1\n`],
+    ['lines of a text', `${configMap('{name: a}')}x: |\n${'  a\n'.repeat(2_000_000)}`],
+    ['one long line', `${configMap('{name: a}')}x: ${'a '.repeat(4_000_000)}\n`],
+    ['aliases', `a: &a [${'1,'.repeat(4_000)}]\nb: [${'*a,'.repeat(99)}]\n`],
+    ['comments', '# a\n'.repeat(2_000_000)],
+  ])('is not read when that would cost too much: %s', (_, manifest) => {
+    readManifest(configMap('{name: a}'))
+    const before = process.threadCpuUsage()
+    const { objects, problems, exceedsLimits } = readManifest(manifest)
+    const { user, system } = process.threadCpuUsage(before)
+    expect(user + system, 'microseconds').toBeLessThan(250_000)
+    expect({ objects, exceedsLimits }).toEqual({ objects: [], exceedsLimits: true })
+    expect(problems).toEqual([expect.stringMatching(/^it has more than/)])
+  })
+
+  // What is just within the limits.
+  it.each([
+    ['objects', `---\n${configMap('{name: a}')}`.repeat(490)],
+    ['a list', `${configMap('{name: a}')}x: [${'[],'.repeat(9_000)}]\n`],
+    ['lines', `${configMap('{name: a}')}x:\n${'  a\n'.repeat(190_000)}`],
+    ['a text', `${configMap('{name: a}')}x: |\n${'  a\n'.repeat(190_000)}`],
+  ])('is read in a fraction of a second: %s', (_, manifest) => {
+    readManifest(configMap('{name: a}'))
+    const before = process.threadCpuUsage()
+    expect(readManifest(manifest).problems).toEqual([])
+    const { user, system } = process.threadCpuUsage(before)
+    expect(user + system, 'microseconds').toBeLessThan(250_000)
+  })
+
+  it('costs as much in many manifests as in one', () => {
+    const large = `${configMap('{name: a}')}x: [${'1,'.repeat(4_000)}]\n`
+    const read = readManifests([large, large, large, large, configMap('{name: b}')])
+    expect(read.map(({ exceedsLimits }) => exceedsLimits)).toEqual([false, false, false, true, true])
   })
 
   it('is not read beyond a size that no record has', () => {

@@ -62,6 +62,20 @@ describe('decodeRelease', () => {
   })
 
   it.each([
+    ['lists in lists', `[${'[],'.repeat(2_700_000)}0]`],
+    ['numbers', `[${'1,'.repeat(4_000_000)}0]`],
+    ['fields', `{${Array.from({ length: 300_000 }, (_, i) => `"${i}":1`).join()}}`],
+    ['levels', `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`],
+  ])('does not parse a record with too many %s, whatever it would unpack to', (_what, config) => {
+    const record = `{"name":"web","namespace":"tenant-a","version":1,"info":{"status":"deployed"},"config":${config}}`
+    const secret = withData(gzipSync(record))
+    const before = process.threadCpuUsage()
+    expect(() => decodeRelease(secret)).toThrow(expect.objectContaining({ exceedsLimits: true }))
+    const { user, system } = process.threadCpuUsage(before)
+    expect(user + system, 'microseconds').toBeLessThan(250_000)
+  })
+
+  it.each([
     ['gzip that breaks off', gzipSync('{"name":"web"}').subarray(0, 20)],
     ['no JSON', 'password: hunter2'],
     ['a list', '[]'],

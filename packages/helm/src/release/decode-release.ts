@@ -1,7 +1,7 @@
 /** Reads Helm's release records, so that judging a release starts no process. Records are treated as hostile input. */
 import { gunzipSync } from 'node:zlib'
-import type { ObjectMeta, Secret } from '@reeve/kube'
-import { DEFAULT_MAX_RECORD_BYTES } from '../defaults.ts'
+import { JsonLimitError, type ObjectMeta, parseBoundedJson, type Secret } from '@reeve/kube'
+import { DEFAULT_MAX_RECORD_BYTES, HELM_JSON_LIMITS } from '../defaults.ts'
 import { ReleaseRecordError } from '../errors.ts'
 import { parseRelease, releaseStatus } from './parse-release.ts'
 import type { Release, ReleaseKey, ReleaseStatus } from './release.ts'
@@ -17,7 +17,7 @@ const HELM_LABELS: ReadonlySet<string> = new Set(['name', 'owner', 'status', 've
 
 /** Options of {@link decodeRelease}. */
 export interface DecodeOptions {
-  /** Most bytes of a record, unpacked. @default 33_554_432 */
+  /** Most bytes of a record, unpacked. @default 8_388_608 */
   readonly maxBytes?: number
 }
 
@@ -56,7 +56,7 @@ export function readReleaseLabels(metadata: ObjectMeta): ReleaseLabels | undefin
  * The release in a record Secret.
  *
  * *Guarantees*: the result's name, namespace and revision are those of the Secret: a record cannot pretend to be of another
- * release. Work and memory are bounded by `maxBytes`.
+ * release. What reading costs is bounded before anything is parsed.
  *
  * *Errors*: `ReleaseRecordError` names the Secret, and never quotes it.
  *
@@ -66,7 +66,8 @@ export function readReleaseLabels(metadata: ObjectMeta): ReleaseLabels | undefin
 export function decodeRelease(secret: Secret, options: DecodeOptions = {}): Release {
   const { maxBytes = DEFAULT_MAX_RECORD_BYTES } = options
   const { namespace, name } = secret.metadata
-  const fail = (problem: string) => new ReleaseRecordError(`release record ${namespace}/${name} ${problem}`)
+  const fail: Fail = (problem, options) =>
+    new ReleaseRecordError(`release record ${namespace}/${name} ${problem}`, options)
   const labels = readReleaseLabels(secret.metadata)
   if (secret.type !== RELEASE_SECRET_TYPE || labels === undefined) {
     throw fail(`is not a release record: it needs type ${RELEASE_SECRET_TYPE} and the labels owner, name and version`)
@@ -102,27 +103,31 @@ export function decodeHistory(secrets: Iterable<Secret>, options: HistoryOptions
     .sort((a, b) => a.revision - b.revision)
 }
 
-type Fail = (problem: string) => Error
+type Fail = (problem: string, options?: { readonly exceedsLimits: boolean }) => ReleaseRecordError
+
+const REMEDY = 'delete the Secret, or install a smaller chart'
 
 /** The API encodes the bytes of a Secret, and Helm encodes its gzip again. */
 function unpack(data: string | undefined, maxBytes: number, fail: Fail): Buffer {
   if (data === undefined || data === '') throw fail('has no data.release')
   // Twice encoded: a record within the limit is at most 16/9 of it, even when it does not compress at all.
-  if (data.length > 2 * maxBytes) throw fail(`is larger than ${maxBytes} bytes`)
+  if (data.length > 2 * maxBytes) throw fail(`is larger than ${maxBytes} bytes: ${REMEDY}`, { exceedsLimits: true })
   const packed = Buffer.from(Buffer.from(data, 'base64').toString('latin1'), 'base64')
   if (!packed.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) return packed
   try {
     return gunzipSync(packed, { maxOutputLength: maxBytes })
   } catch (error) {
     const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
-    throw fail(isTooLarge ? `is larger than ${maxBytes} bytes when unpacked` : 'is not valid gzip')
+    if (!isTooLarge) throw fail('is not valid gzip')
+    throw fail(`is larger than ${maxBytes} bytes when unpacked: ${REMEDY}`, { exceedsLimits: true })
   }
 }
 
 function parseJson(bytes: Buffer, fail: Fail): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch {
+    return parseBoundedJson(bytes, HELM_JSON_LIMITS)
+  } catch (error) {
+    if (error instanceof JsonLimitError) throw fail(`has ${error.message}: ${REMEDY}`, { exceedsLimits: true })
     // The parser's message quotes the record, and the record contains values.
     throw fail('is not valid JSON')
   }

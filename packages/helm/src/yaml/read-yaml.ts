@@ -1,13 +1,16 @@
 /** Reads untrusted YAML within limits, and never quotes it: it may contain secrets. */
 import { parseYamlDocuments, type YamlOptions } from '@reeve/kube/yaml'
-import { type Document, Lexer } from 'yaml'
+import { CST, type Document, Lexer } from 'yaml'
 
 /** A YAML document without errors. */
 export type YamlDocument = Document.Parsed
 
 /** How a text is read. */
 export interface ReadYamlOptions {
-  /** Bounds the time of parsing; a line has about six. */
+  /**
+   * Bounds the time of parsing, and of working with the result; a line has about six. An alias counts as the whole text, of
+   * which it may repeat any part.
+   */
   readonly maxTokens: number
   /** Reject duplicate keys; otherwise the last one counts. @default true */
   readonly uniqueKeys?: boolean
@@ -33,15 +36,31 @@ export class YamlFault extends Error {
  */
 export function readYaml(text: string, options: ReadYamlOptions): readonly YamlDocument[] {
   const { maxTokens, uniqueKeys = true, schema = {} } = options
-  let tokens = 0
-  for (const _token of new Lexer().lex(text)) {
-    if (++tokens > maxTokens) throw new YamlFault(`has more than ${maxTokens} YAML tokens`)
-  }
+  countTokens(text, maxTokens)
   const documents = parseYamlDocuments(text, { ...schema, uniqueKeys, logLevel: 'silent' })
   const [error] = documents.flatMap(({ errors }) => errors)
   if (error === undefined) return documents
   const line = text.slice(0, error.pos[0]).split('\n').length
   throw new YamlFault(`is not valid YAML in line ${line} (${error.code})`)
+}
+
+/**
+ * What reading a text costs, in tokens.
+ *
+ * *Errors*: {@link YamlFault} as soon as they are more than `maxTokens`.
+ */
+export function countTokens(text: string, maxTokens: number): number {
+  let tokens = 0
+  let aliases = 0
+  let previous = ''
+  for (const token of new Lexer().lex(text)) {
+    tokens++
+    // A scalar, which may begin like an alias, follows a mark.
+    if (token.startsWith('*') && previous !== CST.SCALAR) aliases++
+    previous = token
+    if (tokens * (1 + aliases) > maxTokens) throw new YamlFault(`has more than ${maxTokens} YAML tokens`)
+  }
+  return tokens * (1 + aliases)
 }
 
 /**
