@@ -222,7 +222,7 @@ export class ChartInvalidError extends HelmError {
   override readonly code = 'HELM_CHART_INVALID'
 }
 
-/** The source rejected the credentials. */
+/** The source rejected the credentials, or its certificate cannot be trusted. */
 export class ChartRefusedError extends HelmError {
   override readonly name = 'ChartRefusedError'
   override readonly code = 'HELM_CHART_REFUSED'

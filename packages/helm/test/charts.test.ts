@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { type ChartSource, ChartStore, type ChartStoreOptions, type ResolvedChart } from '@reeve/helm'
 import { ChartServer, packChart } from '@reeve/helm/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ownCertificate } from '../src/testing/own-certificate.ts'
 import { webChart, writeChart } from './support/chart-files.ts'
 
 import { helmPath } from './support/helm-session.ts'
@@ -99,7 +100,40 @@ describe.each(['repository', 'oci'] as const)('a source of type %s', (type) => {
 
   test('with a certificate of an unknown authority is not trusted', async () => {
     const error = await failureOf({ ...remote[type](), credentials: login } as ChartSource)
-    expect(error).toMatchObject({ code: 'HELM_CHART_UNREACHABLE' })
+    expect(error).toMatchObject({ code: 'HELM_CHART_REFUSED', message: expect.stringContaining('ca.crt') })
+  })
+
+  test('gives nothing from the cache to others, whatever they do to the connection', async () => {
+    const charts = store({ freshMs: 60_000 })
+    const { digest } = await charts.resolve(remote[type]())
+    const ask = (credentials?: object, more = {}) =>
+      failureOf({ ...remote[type](), credentials, ...more } as ChartSource, charts)
+    const { certificate } = await ownCertificate('127.0.0.1')
+    const refused = { code: 'HELM_CHART_REFUSED' }
+    expect(await ask()).toMatchObject(refused)
+    expect(await ask({ certificateAuthority: certificate })).toMatchObject(refused)
+    expect(await ask({ certificateAuthority: 'nonsense' })).toMatchObject({ code: expect.stringContaining('HELM_') })
+    expect(await ask({ certificateAuthority: server.certificate }, { digest })).toMatchObject(refused)
+    const known = credentials()
+    await server.stop()
+    expect(await ask()).toMatchObject({ code: 'HELM_CHART_UNREACHABLE' })
+    expect(await ask({ ...known, password: 'wrong' })).toMatchObject({ code: 'HELM_CHART_UNREACHABLE' })
+    expect(await ask({ ...known, password: 'wrong' }, { digest })).toMatchObject({ code: 'HELM_CHART_UNREACHABLE' })
+    expect(await ask(known)).toMatchObject({ digest })
+  })
+
+  test('gives nothing of another source that it only names by its digest', async () => {
+    const { digest } = await store().resolve(remote.repository('1.0.0'))
+    await using other = await ChartServer.start()
+    other.add('web', '1.0.0', one)
+    // Whoever knows the digest of a chart can write it into an index of their own.
+    for (const path of [`/v2/team/web/blobs/${digest}`, '/charts/files/web-1.0.0.tgz']) {
+      other.overrides.set(path, { status: 404 })
+    }
+    const url = type === 'oci' ? other.oci('web') : other.repository
+    const theirs = { ...remote[type]('1.0.0'), url, credentials: { certificateAuthority: other.certificate } }
+    expect(await failureOf(theirs as ChartSource)).toMatchObject({ code: 'HELM_CHART_NOT_FOUND' })
+    expect(await failureOf({ ...theirs, digest } as ChartSource)).toMatchObject({ code: 'HELM_CHART_NOT_FOUND' })
   })
 
   test('reports an unknown version', async () => {

@@ -154,5 +154,5 @@ function asHttpError(error: unknown, url: URL, signal: AbortSignal | undefined):
   if (error instanceof ConfigError) return new HttpConfigError(`${url.host}: ${error.message}`)
   if (!(error instanceof ConnectionError)) return error
   const { message, phase, proxy } = error
-  return new HttpConnectionError(`${url.host}: ${message}`, phase, proxy && { proxy })
+  return new HttpConnectionError(`${url.host}: ${message}`, phase, { cause: error, ...(proxy && { proxy }) })
 }

@@ -2,6 +2,7 @@
 import {
   environmentProxy,
   followRedirects,
+  HttpConnectionError,
   HttpError,
   HttpRedirectError,
   HttpTooLargeError,
@@ -81,7 +82,7 @@ export async function download(sender: Sender, options: Download): Promise<Buffe
 
 /**
  * The error of a chart for one of the HTTP or registry client: not found, refused, invalid, another content, or
- * unreachable, the only case in which the cache is used. Any other error is rethrown.
+ * unreachable, the only case in which the cache is used. A TLS failure is none: whoever asks can cause it. Any other error is rethrown.
  */
 export function asChartError(what: string, error: unknown): unknown {
   if (error instanceof RegistryRefusedError) return refusal(what, error.message, error.status, error)
@@ -90,7 +91,27 @@ export function asChartError(what: string, error: unknown): unknown {
   if (isInvalid || error instanceof HttpRedirectError) {
     return new ChartInvalidError(`${what}: ${error.message}`, { cause: error })
   }
+  if (error instanceof HttpConnectionError && isTlsFailure(error)) {
+    const remedy = 'check ca.crt, tls.crt and tls.key of the credentials, and the certificate of the server'
+    return new ChartRefusedError(`${what}: ${error.message}; ${remedy}`, { cause: error })
+  }
   return error instanceof HttpError ? new ChartUnreachableError(`${what}: ${error.message}`, { cause: error }) : error
+}
+
+/** Codes of Node.js for a certificate that is not trusted, one that is not accepted, and keys that cannot be used. */
+const TLS_CODE =
+  /^(ERR_(TLS|SSL|OSSL)|CERT_|CRL_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|HOSTNAME_|INVALID_|PATH_LENGTH|EPROTO$)/
+
+/** Causes of an error that are considered. */
+const MAX_CAUSES = 8
+
+function isTlsFailure(error: Error): boolean {
+  let cause: unknown = error
+  for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth++) {
+    if ('code' in cause && typeof cause.code === 'string' && TLS_CODE.test(cause.code)) return true
+    cause = cause.cause
+  }
+  return false
 }
 
 function refusal(what: string, who: string, status: number, cause?: Error): Error {

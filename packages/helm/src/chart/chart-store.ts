@@ -92,26 +92,28 @@ export class ChartStore implements ChartResolver {
   async #fromRemote(source: RemoteChartSource, timeoutMs: number): Promise<ResolvedChart> {
     const what = describeSource(source)
     const pinned = source.digest === undefined ? undefined : parseDigest(source.digest, `${what}: digest`)
-    const cached = pinned === undefined ? undefined : await this.#fromCache(pinned, what)
-    if (cached !== undefined) return cached
-    const { credentials: _secret, ...question } = source
+    // What a source has answered, it has answered to these credentials: others may not see it. Of the key only a digest is kept.
+    const { digest: _pinned, ...question } = source
     const key = JSON.stringify(question)
+    const answered = (await this.#cache.recall(key))?.digest
+    const cached = pinned !== undefined && pinned === answered ? await this.#fromCache(pinned, what) : undefined
+    if (cached !== undefined) return cached
     try {
-      const { bytes, digest, metadata, wasKnown } = await this.#fetch(source, what, timeoutMs)
+      const { bytes, digest, metadata, wasKnown } = await this.#fetch(source, what, timeoutMs, answered)
       const path = wasKnown ? (await this.#cache.find(digest))?.path : undefined
       const stored = path ?? (await this.#cache.store(bytes))
       await this.#cache.remember(key, { digest })
       return { path: stored, ...metadata, digest, fromCache: wasKnown, source: what }
     } catch (error) {
       if (!(error instanceof ChartUnreachableError)) throw error
-      const remembered = await this.#cache.recall(key)
-      const chart = remembered === undefined ? undefined : await this.#fromCache(remembered.digest, what)
+      const chart = answered === undefined ? undefined : await this.#fromCache(answered, what)
       if (chart === undefined) throw error
       return { ...chart, sourceFailure: error }
     }
   }
 
-  async #fetch(source: RemoteChartSource, what: string, timeoutMs: number) {
+  /** @param answered the digest of the archive that need not be downloaded again */
+  async #fetch(source: RemoteChartSource, what: string, timeoutMs: number, answered: string | undefined) {
     const { env = process.env, allowPlainHttp = false } = this.#options
     const { maxChartBytes = defaults.DEFAULT_MAX_CHART_BYTES, maxIndexBytes = defaults.DEFAULT_MAX_INDEX_BYTES } =
       this.#options
@@ -124,7 +126,7 @@ export class ChartStore implements ChartResolver {
         maxChartBytes,
         maxIndexBytes,
         limits: this.#options,
-        find: async (digest) => (await this.#cache.find(digest))?.bytes,
+        find: async (digest) => (digest === answered ? (await this.#cache.find(digest))?.bytes : undefined),
       }
       return fetchChart(source, what, options)
     })
