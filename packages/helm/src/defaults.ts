@@ -9,6 +9,12 @@ export const DEFAULT_CHANGE_TIMEOUT_MS = 300_000
 /** From the request to end to the kill. Helm needs well under a second to record that it was interrupted. */
 export const DEFAULT_KILL_GRACE_MS = 5_000
 
+/**
+ * Memory of one Helm process. Four of them, and the process that starts them, fit into the 1 GiB of a container; a chart can
+ * make Helm take any amount.
+ */
+export const DEFAULT_MAX_MEMORY_BYTES = 192 * 1024 * 1024
+
 /** Concurrent Helm processes. Each takes 50 to 80 MiB and, while it renders, one core. */
 export const DEFAULT_MAX_CONCURRENT = 4
 

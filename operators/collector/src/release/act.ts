@@ -133,7 +133,7 @@ async function checkRendered(
   const rendered = await context.stage('render chart', () =>
     helm.render(release, desired.chart, { ...deploy, operation }),
   )
-  const crds = operation === 'install' ? await helm.crds(desired.chart) : []
+  const crds = operation === 'install' ? await helm.crds(desired.chart, { signal: context.signal }) : []
   const fromCrds = crds.map(({ text }) => ({ kind: 'crds folder', text }) as const)
   await checkParts(release, [...partsOf(rendered), ...fromCrds], context)
 }

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ChartInvalidError, ChartNotFoundError } from '../errors.ts'
 import { packChart, packEntries } from '../testing/pack-chart.ts'
@@ -71,4 +72,55 @@ it('are searched for within limits', async () => {
   await writeFile(join(folder, 'text.tgz'), 'no archive')
   await expect(chartCrds(join(folder, 'text.tgz'))).rejects.toThrow(ChartInvalidError)
   await expect(chartCrds(join(folder, 'nowhere'))).rejects.toThrow(ChartNotFoundError)
+})
+
+const chart = (files: Record<string, string | Uint8Array>) => packChart({ name: 'a', version: '1.0.0' }, files)
+
+async function attempt(archive: Uint8Array, signal?: AbortSignal): Promise<unknown> {
+  await writeFile(join(folder, 'a.tgz'), archive)
+  return chartCrds(join(folder, 'a.tgz'), { signal }).catch((error: unknown) => error)
+}
+
+it('are searched for in subcharts that Helm loads, and in no others', async () => {
+  const sub = chart({ 'crds/x.yaml': 'x' })
+  const names = [
+    'charts/_a.tgz',
+    'charts/.a.tgz',
+    'charts/a.TGZ',
+    'charts/_b/crds/x.yaml',
+    'Crds/x.yaml',
+    'charts/b.tgz',
+  ]
+  await writeFile(join(folder, 'a.tgz'), chart(Object.fromEntries(names.map((name) => [name, sub]))))
+  expect(await paths(join(folder, 'a.tgz'))).toEqual(['charts/b.tgz/crds/x.yaml'])
+})
+
+it('have one budget in all archives of a chart', async () => {
+  // 80 KB each, for a file that nobody needs.
+  const large = chart({ 'files/zero': Buffer.alloc(80 * 1024 * 1024) })
+  expect(await attempt(chart({ 'charts/b.tgz': large, 'charts/c.tgz': large }))).toMatchObject({
+    code: 'HELM_CHART_INVALID',
+    message: expect.stringContaining('unpacks to more than'),
+  })
+  const many = packEntries(Array.from({ length: 6_000 }, (_, index) => ({ path: `a/${index}` })))
+  expect(await attempt(chart({ 'charts/b.tgz': many, 'charts/c.tgz': many }))).toMatchObject({
+    message: expect.stringContaining('has more than 10000 files'),
+  })
+  const crds = chart({ 'crds/x.yaml': Buffer.alloc(5 * 1024 * 1024) })
+  expect(await attempt(chart({ 'charts/b.tgz': crds, 'charts/c.tgz': crds }))).toMatchObject({
+    message: expect.stringContaining('bytes in crds folders'),
+  })
+})
+
+it('are not searched for in what is packed twice, which unpacks to anything', async () => {
+  const bomb = gzipSync(gzipSync(Buffer.alloc(200 * 1024 * 1024)))
+  for (const archive of [bomb, chart({ 'charts/b.tgz': bomb })]) {
+    expect(await attempt(archive)).toMatchObject({ message: expect.stringContaining('packed twice') })
+  }
+})
+
+it('are no longer searched for when the caller has stopped', async () => {
+  const stopped = new AbortController()
+  stopped.abort(new Error('enough'))
+  expect(await attempt(chart({ 'crds/x.yaml': 'x' }), stopped.signal)).toMatchObject({ message: 'enough' })
 })

@@ -4,11 +4,9 @@
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, posix, relative } from 'node:path'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
-import { Parser } from 'tar'
-import { DEFAULT_MAX_CHART_BYTES, DEFAULT_MAX_UNPACKED_BYTES } from '../defaults.ts'
+import { DEFAULT_MAX_CHART_BYTES } from '../defaults.ts'
 import { ChartInvalidError, ChartNotFoundError } from '../errors.ts'
+import { type ArchiveBudget, archiveBudget, readArchive } from './read-archive.ts'
 
 /** A file of a chart. */
 export interface ChartFile {
@@ -20,73 +18,107 @@ export interface ChartFile {
 /** Depth of subcharts in subcharts; deeper ones are rejected. */
 const MAX_DEPTH = 8
 
-const CRD_FILE = /^(charts\/[^/]+\/)*crds\/.+\.(ya?ml|json)$/i
-const PACKED_SUBCHART = /^(charts\/[^/]+\/)*charts\/[^/]+\.tgz$/i
+/** Most bytes of the files that are returned. */
+const MAX_CRD_BYTES = 8 * 1024 * 1024
 
-const gunzipBytes = promisify(gunzip)
+/** Helm ignores subcharts whose name begins with a dot or an underscore. */
+const CRD_FILE = /^(charts\/[^/._][^/]*\/)*crds\/.+\.([yY][aA]?[mM][lL]|[jJ][sS][oO][nN])$/
+const PACKED_SUBCHART = /^(charts\/[^/._][^/]*\/)*charts\/[^/._][^/]*\.tgz$/
+
+/** What is searched, and how much more of it. */
+interface Search {
+  readonly budget: ArchiveBudget
+  readonly signal: AbortSignal | undefined
+  /** Bytes of files that may still be returned. */
+  bytes: number
+}
 
 /**
  * The files in the `crds` folders of a chart on this machine, folder or archive.
  *
- * *Errors*: `ChartNotFoundError`, or `ChartInvalidError` when it cannot be read within limits.
+ * *Errors*: `ChartNotFoundError`, or `ChartInvalidError` when it cannot be read within limits, which hold for the chart with
+ * all subcharts; the reason of the signal.
  *
  * @example
  * const objects = (await chartCrds('/charts/web.tgz')).flatMap(({ text }) => manifestObjects(text))
  */
-export async function chartCrds(path: string): Promise<readonly ChartFile[]> {
+export async function chartCrds(
+  path: string,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<readonly ChartFile[]> {
+  const search = { budget: archiveBudget(), signal, bytes: MAX_CRD_BYTES }
   try {
     const isFolder = (await stat(path)).isDirectory()
-    return isFolder ? await inFolder(path) : await inArchive(await readFile(path), '', 0)
+    return isFolder ? await inFolder(path, search) : await inArchive(await readFile(path), '', 0, search)
   } catch (error) {
+    signal?.throwIfAborted()
     if (error instanceof ChartInvalidError) throw error
     throw new ChartNotFoundError(`chart ${path} cannot be read`, { cause: error })
   }
 }
 
-async function inFolder(root: string): Promise<readonly ChartFile[]> {
+async function inFolder(root: string, search: Search): Promise<readonly ChartFile[]> {
   const found: ChartFile[] = []
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue
     const path = relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/')
-    const read = () => readFile(join(root, path))
-    if (CRD_FILE.test(path)) found.push({ path, text: (await read()).toString('utf8') })
-    else if (PACKED_SUBCHART.test(path)) found.push(...(await inArchive(await read(), path, 1)))
+    const isCrd = CRD_FILE.test(path)
+    if (!isCrd && !PACKED_SUBCHART.test(path)) continue
+    search.signal?.throwIfAborted()
+    const { size } = await stat(join(root, path))
+    if (isCrd) charge(search, size)
+    else if (size > DEFAULT_MAX_CHART_BYTES) throw tooLarge()
+    const content = await readFile(join(root, path))
+    if (isCrd) found.push({ path, text: content.toString('utf8') })
+    else found.push(...(await inArchive(content, path, 1, search)))
   }
   return found
 }
 
 /** @param outer where the archive lies in the charts around it; empty for the chart itself */
-async function inArchive(bytes: Buffer, outer: string, depth: number): Promise<readonly ChartFile[]> {
+async function inArchive(bytes: Buffer, outer: string, depth: number, search: Search): Promise<readonly ChartFile[]> {
   if (depth > MAX_DEPTH) throw new ChartInvalidError(`a chart has subcharts nested more than ${MAX_DEPTH} deep`)
-  if (bytes.length > DEFAULT_MAX_CHART_BYTES) {
-    throw new ChartInvalidError(`a chart is larger than ${DEFAULT_MAX_CHART_BYTES} bytes`)
-  }
-  const unpacked = await gunzipBytes(bytes, { maxOutputLength: DEFAULT_MAX_UNPACKED_BYTES }).catch((error: unknown) => {
-    throw new ChartInvalidError('a chart cannot be unpacked within limits', { cause: error })
-  })
+  if (bytes.length > DEFAULT_MAX_CHART_BYTES) throw tooLarge()
+  const { budget, signal } = search
   // An archive may hold several files of one name; Helm applies each of them.
   const files: { readonly path: string; readonly chunks: Buffer[] }[] = []
-  const parser = new Parser({
-    onReadEntry(entry) {
+  let packedBytes = 0
+  await readArchive(bytes, {
+    what: outer === '' ? 'the chart' : `the subchart ${outer}`,
+    budget,
+    signal,
+    onEntry(entry) {
       const path = pathInChart(entry.path)
-      if (CRD_FILE.test(path) || PACKED_SUBCHART.test(path)) {
-        const chunks: Buffer[] = []
-        files.push({ path, chunks })
-        entry.on('data', (chunk: Buffer) => chunks.push(chunk))
-      }
-      entry.resume()
+      const isCrd = CRD_FILE.test(path)
+      if (!isCrd && !PACKED_SUBCHART.test(path)) return undefined
+      if (isCrd) charge(search, entry.size)
+      else packedBytes += entry.size
+      if (packedBytes > DEFAULT_MAX_CHART_BYTES) throw tooLarge()
+      const chunks: Buffer[] = []
+      files.push({ path, chunks })
+      entry.on('data', (chunk: Buffer) => chunks.push(chunk))
+      return undefined
     },
   })
-  // The parser works through bytes that are all there before it returns.
-  parser.end(unpacked)
   const found: ChartFile[] = []
   for (const { path, chunks } of files) {
-    const content = Buffer.concat(chunks)
+    const content = Buffer.concat(chunks.splice(0))
     const full = outer === '' ? path : `${outer}/${path}`
     if (CRD_FILE.test(path)) found.push({ path: full, text: content.toString('utf8') })
-    else found.push(...(await inArchive(content, full, depth + 1)))
+    else found.push(...(await inArchive(content, full, depth + 1, search)))
   }
   return found
+}
+
+function charge(search: Search, bytes: number): void {
+  search.bytes -= bytes
+  if (search.bytes < 0) {
+    throw new ChartInvalidError(`a chart has more than ${MAX_CRD_BYTES} bytes in crds folders, subcharts included`)
+  }
+}
+
+function tooLarge(): ChartInvalidError {
+  return new ChartInvalidError(`a chart is larger than ${DEFAULT_MAX_CHART_BYTES} bytes`)
 }
 
 /**

@@ -1,26 +1,18 @@
 /** Inspects a chart archive without unpacking it to disk. Archives are not trusted. */
-
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import { isRecord } from '@reeve/kube'
 import semver from 'semver'
-import { Parser, type ReadEntry } from 'tar'
-import { DEFAULT_MAX_CHART_FILES, DEFAULT_MAX_UNPACKED_BYTES } from '../defaults.ts'
+import type { ReadEntry } from 'tar'
 import { ChartInvalidError } from '../errors.ts'
 import { textAt } from '../json-shape.ts'
 import type { ChartMetadata } from '../release/release.ts'
 import { readYaml, YamlFault, yamlValue } from '../yaml/read-yaml.ts'
+import { archiveBudget, readArchive } from './read-archive.ts'
 
 /** `Chart.yaml` is a few hundred bytes, with a long list of maintainers a few thousand. */
 const MAX_METADATA_BYTES = 1024 * 1024
 
 /** About six a line. */
 const MAX_METADATA_TOKENS = 50_000
-
-const gunzipBytes = promisify(gunzip)
-
-/** How gzip and zstd begin. */
-const PACKED_MAGIC = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])]
 
 /** Limits of {@link inspectArchive}. */
 export interface ArchiveLimits {
@@ -41,46 +33,23 @@ export async function inspectArchive(
   what: string,
   limits: ArchiveLimits = {},
 ): Promise<ChartMetadata> {
-  const { maxUnpackedBytes = DEFAULT_MAX_UNPACKED_BYTES, maxFiles = DEFAULT_MAX_CHART_FILES } = limits
-  const unpacked = await unpack(bytes, maxUnpackedBytes, what)
-  const problems: string[] = []
   const metadata: Buffer[] = []
-  let files = 0
-  const parser = new Parser({
-    // The parser tolerates these; archives that Helm packs never cause them.
-    onwarn: (_code, message) => problems.push(`is not a valid tar archive (${message})`),
-    onReadEntry(entry) {
-      files++
-      if (files > maxFiles) problems.push(`has more than ${maxFiles} files`)
+  let isFound = false
+  await readArchive(bytes, {
+    what,
+    budget: archiveBudget(limits.maxUnpackedBytes, limits.maxFiles),
+    onEntry(entry) {
       const unsafe = unsafeEntry(entry)
-      if (unsafe !== undefined) problems.push(unsafe)
-      if (metadata.length === 0 && /^[^/]+\/Chart\.yaml$/.test(entry.path)) {
-        if (entry.size > MAX_METADATA_BYTES) problems.push('has a Chart.yaml that is too large')
-        else entry.on('data', (chunk: Buffer) => metadata.push(chunk))
-      }
-      entry.resume()
+      if (unsafe !== undefined) return unsafe
+      if (isFound || !/^[^/]+\/Chart\.yaml$/.test(entry.path)) return undefined
+      isFound = true
+      if (entry.size > MAX_METADATA_BYTES) return 'has a Chart.yaml that is too large'
+      entry.on('data', (chunk: Buffer) => metadata.push(chunk))
+      return undefined
     },
   })
-  // The parser works through bytes that are all there before it returns.
-  parser.end(unpacked)
-  const [problem] = problems
-  if (problem !== undefined) throw new ChartInvalidError(`${what} ${problem}`)
-  if (metadata.length === 0)
-    throw new ChartInvalidError(`${what} has no Chart.yaml in its top folder: it is not a chart`)
+  if (!isFound) throw new ChartInvalidError(`${what} has no Chart.yaml in its top folder: it is not a chart`)
   return parseMetadata(Buffer.concat(metadata).toString('utf8'), what)
-}
-
-async function unpack(bytes: Uint8Array, maxBytes: number, what: string): Promise<Buffer> {
-  const unpacked = await gunzipBytes(bytes, { maxOutputLength: maxBytes }).catch((error: unknown) => {
-    const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
-    const problem = isTooLarge ? `unpacks to more than ${maxBytes} bytes` : 'is not a gzipped archive'
-    throw new ChartInvalidError(`${what} ${problem}`, { cause: error })
-  })
-  // The parser would unpack a doubly packed archive again, without a limit.
-  if (PACKED_MAGIC.some((magic) => unpacked.subarray(0, magic.length).equals(magic))) {
-    throw new ChartInvalidError(`${what} is packed twice`)
-  }
-  return unpacked
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Runs one helm command within its limits, and turns a failure into a typed error. */
 import { type ClientLogger, type Clock, type ClusterConfig, JsonLimitError, parseBoundedJson } from '@reeve/kube'
 import { HELM_JSON_LIMITS } from '../defaults.ts'
-import { BadHelmOutputError, HelmMissingError, HelmTimeoutError } from '../errors.ts'
+import { BadHelmOutputError, HelmFailedError, HelmMissingError, HelmTimeoutError } from '../errors.ts'
 import type { ProcessOutcome, RunProcess } from '../process/process-runner.ts'
 import type { ProcessSlots } from '../process/process-slots.ts'
 import type { HelmCallOptions, HelmValues } from './helm-driver.ts'
@@ -20,6 +20,7 @@ export interface CommandRunnerOptions {
   readonly clock: Clock
   readonly killGraceMs: number
   readonly maxOutputBytes: number
+  readonly maxMemoryBytes: number
   readonly logger?: ClientLogger
   /** Aborts when the driver is closed. */
   readonly closing: AbortSignal
@@ -79,18 +80,20 @@ export class CommandRunner {
   }
 
   async #start(command: HelmCommand, kubeconfig: KubeconfigFile, signal: AbortSignal): Promise<ProcessOutcome> {
-    const { path, folder, env, runProcess, clock, killGraceMs, maxOutputBytes, logger } = this.#options
+    const { path, folder, env, runProcess, clock, killGraceMs, maxOutputBytes, maxMemoryBytes, logger } = this.#options
     const { what, args, timeoutMs, values } = command
     const startedAt = clock.now()
     const outcome = await runProcess({
       command: path,
       args,
-      env: { ...env, KUBECONFIG: kubeconfig.path },
+      // Go frees memory earlier when it is close to this.
+      env: { ...env, KUBECONFIG: kubeconfig.path, GOMEMLIMIT: String(Math.floor(maxMemoryBytes * 0.8)) },
       cwd: folder,
       ...(values !== undefined && { stdin: typeof values === 'string' ? values : JSON.stringify(values) }),
       timeoutMs,
       killGraceMs,
       maxOutputBytes,
+      maxMemoryBytes,
       signal,
     }).catch((error: unknown) => {
       throw new HelmMissingError(`${what}: ${path} cannot be run`, { cause: error })
@@ -109,6 +112,10 @@ export class CommandRunner {
     if (endedBy === 'abort') throw signal.reason
     if (endedBy === 'timeout') {
       throw new HelmTimeoutError(`${what} did not end within ${timeoutMs} ms and was stopped`, 'driver')
+    }
+    if (endedBy === 'memory') {
+      const limit = `${Math.floor(this.#options.maxMemoryBytes / 1024 / 1024)} MiB`
+      throw new HelmFailedError(`${what} used more than ${limit} of memory and was stopped: render less`, exitCode)
     }
     const hidden = [...secrets, ...secretsInValues(values, valuesAreSecret)]
     throw readFailure({ what, exitCode, stderr: redactOutput(stderr, hidden) })

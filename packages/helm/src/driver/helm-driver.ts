@@ -168,7 +168,7 @@ export interface HelmDriver extends AsyncDisposable {
    */
   render(release: ReleaseKey, chart: ChartReference, options: DryRunOptions): Promise<Release>
   /** What an install applies first: the files in the `crds` folders of a chart and its subcharts. Starts no process. */
-  crds(chart: ChartReference): Promise<readonly ChartFile[]>
+  crds(chart: ChartReference, options?: Pick<HelmCallOptions, 'signal'>): Promise<readonly ChartFile[]>
   /**
    * What installing or upgrading would change, without changing it: a server-side dry run beside the release. Starts a
    * second process unless `current` is given. Hooks are not part of it.

@@ -37,6 +37,8 @@ export interface HelmOptions {
   readonly killGraceMs?: number
   /** Most of an output stream that is kept. @default 8_388_608 */
   readonly maxOutputBytes?: number
+  /** Memory that one Helm process may use: more, and it is killed. On Linux only. @default 201_326_592 */
+  readonly maxMemoryBytes?: number
   /** Starts processes. @default real ones */
   readonly runProcess?: RunProcess
   /** @default the clock of the machine */
@@ -87,6 +89,7 @@ export class Helm implements driver.HelmDriver {
       clock,
       killGraceMs: this.#killGraceMs,
       maxOutputBytes: options.maxOutputBytes ?? defaults.DEFAULT_MAX_OUTPUT_BYTES,
+      maxMemoryBytes: options.maxMemoryBytes ?? defaults.DEFAULT_MAX_MEMORY_BYTES,
       closing: this.#closing.signal,
       ...(logger && { logger }),
     })
@@ -190,9 +193,12 @@ export class Helm implements driver.HelmDriver {
     return this.#deploy(release, chart, { verb: [operation], flags, timeoutMs: readTimeout(options) }, options)
   }
 
-  async crds({ path }: driver.ChartReference): Promise<readonly ChartFile[]> {
+  async crds(
+    { path }: driver.ChartReference,
+    options: Pick<driver.HelmCallOptions, 'signal'> = {},
+  ): Promise<readonly ChartFile[]> {
     commandLine.checkChartPath(path)
-    return chartCrds(path)
+    return chartCrds(path, options)
   }
 
   async diff(

@@ -16,6 +16,8 @@ export interface ProcessRequest {
   readonly killGraceMs: number
   /** Most bytes kept of each output stream: the first of standard output, the last of standard error. */
   readonly maxOutputBytes: number
+  /** Memory that the command may use: more, and it is killed. On Linux only. @default as much as there is */
+  readonly maxMemoryBytes?: number
   readonly signal?: AbortSignal
 }
 
@@ -27,8 +29,8 @@ export interface ProcessOutcome {
   readonly stderr: string
   /** Standard output was longer than what was kept. */
   readonly isTruncated: boolean
-  /** `exit`: on its own. `timeout`, `abort`: killed. */
-  readonly endedBy: 'exit' | 'timeout' | 'abort'
+  /** `exit`: on its own. `timeout`, `abort`, `memory`: killed. */
+  readonly endedBy: 'exit' | 'timeout' | 'abort' | 'memory'
 }
 
 /**

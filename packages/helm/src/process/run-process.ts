@@ -1,7 +1,13 @@
 /** Runs a command in its own process group, and leaves no process behind. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { OutputHead, OutputTail } from './output-capture.ts'
 import type { ProcessOutcome, ProcessRequest } from './process-runner.ts'
+
+/** How often the memory of a command is checked: it may touch two MiB per millisecond. */
+const MEMORY_CHECK_MS = 20
+
+const PAGE_BYTES = 4_096
 
 /**
  * The `RunProcess` of production.
@@ -19,7 +25,18 @@ import type { ProcessOutcome, ProcessRequest } from './process-runner.ts'
  * })
  */
 export function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
-  const { command, args, env, cwd, stdin = '', timeoutMs, killGraceMs, maxOutputBytes, signal } = request
+  const {
+    command,
+    args,
+    env,
+    cwd,
+    stdin = '',
+    timeoutMs,
+    killGraceMs,
+    maxOutputBytes,
+    maxMemoryBytes,
+    signal,
+  } = request
   const { promise, resolve, reject } = Promise.withResolvers<ProcessOutcome>()
   if (signal?.aborted) {
     return Promise.resolve({ exitCode: null, stdout: '', stderr: '', isTruncated: false, endedBy: 'abort' })
@@ -30,6 +47,16 @@ export function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
   let endedBy: ProcessOutcome['endedBy'] = 'exit'
   let killTimer: NodeJS.Timeout | undefined
 
+  const memoryTimer =
+    maxMemoryBytes === undefined
+      ? undefined
+      : setInterval(() => {
+          if (residentBytes(child) <= maxMemoryBytes) return
+          // At once: it is the memory of everything else in the container, too.
+          endedBy = 'memory'
+          signalGroup(child, 'SIGKILL')
+        }, MEMORY_CHECK_MS)
+  if (maxMemoryBytes !== undefined) preferAsVictim(child)
   const end = (why: 'timeout' | 'abort') => {
     if (endedBy !== 'exit') return
     endedBy = why
@@ -42,6 +69,7 @@ export function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
   const settle = () => {
     clearTimeout(deadline)
     clearTimeout(killTimer)
+    clearInterval(memoryTimer)
     signal?.removeEventListener('abort', onAbort)
   }
 
@@ -70,5 +98,25 @@ function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   } catch (error) {
     // The process group has ended already.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}
+
+/** The memory that a command uses; 0 when that is unknown. */
+function residentBytes({ pid }: ChildProcess): number {
+  try {
+    const [, pages = '0'] = readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')
+    return Number(pages) * PAGE_BYTES
+  } catch {
+    // It has ended, or this is not Linux.
+    return 0
+  }
+}
+
+/** Lets the kernel end the command rather than this process when a container has no memory left. */
+function preferAsVictim({ pid }: ChildProcess): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '1000')
+  } catch {
+    // It has ended, or this is not Linux. The limit holds anyway.
   }
 }
