@@ -128,9 +128,10 @@ export async function rollback(command: HelmCommand, revision: number): Promise<
 }
 
 /**
- * The newest revision marked, its objects deleted, then one record after the other. `false` when there was no release.
+ * The newest revision marked, its objects deleted, then one record after the other, unless they are kept. `false` when there
+ * was no release.
  */
-export async function uninstall(command: HelmCommand): Promise<boolean> {
+export async function uninstall(command: HelmCommand, keepHistory = false): Promise<boolean> {
   const { releases, release, process } = command
   const history = await releases.history(release)
   const newest = history.at(-1)
@@ -140,6 +141,10 @@ export async function uninstall(command: HelmCommand): Promise<boolean> {
     for (const object of manifestObjects(newest.manifest).toReversed()) {
       await process.step(`delete ${nameOf(object)}`, () => releases.remove(release, object))
     }
+  }
+  if (keepHistory) {
+    await update(command, { ...newest, status: 'uninstalled' })
+    return true
   }
   for (const old of history) await process.step(`purge revision ${old.revision}`, () => releases.purge(old))
   return true

@@ -12,6 +12,7 @@ import {
   type RecoveryPlan,
   type Release,
   type ReleaseKey,
+  type UninstallOptions,
 } from '@reeve/helm'
 import { type Clock, isInvalid } from '@reeve/kube'
 import type { OutsideCall } from '@reeve/simulation'
@@ -72,8 +73,8 @@ export class SimulatedHelm implements ReleaseCommands {
     await this.#run('rollback', release, options, (command) => rollback(command, revision))
   }
 
-  uninstall(release: ReleaseKey, options: ChangeOptions = {}): Promise<boolean> {
-    return this.#run('uninstall', release, options, uninstall)
+  uninstall(release: ReleaseKey, options: UninstallOptions = {}): Promise<boolean> {
+    return this.#run('uninstall', release, options, (command) => uninstall(command, options.keepHistory))
   }
 
   async recover(release: ReleaseKey, options: RecoverOptions = {}): Promise<RecoveryPlan> {

@@ -1,6 +1,6 @@
 /** Failures around Collectors and how they are reported, with a simulated Helm. */
 import { type ChartResolver, ChartUnreachableError, HelmForbiddenError, readReleases } from '@reeve/helm'
-import { Deployments, isNotFound, type Secret, Secrets } from '@reeve/kube'
+import { Deployments, isNotFound, type Secret, Secrets, Services } from '@reeve/kube'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { configured } from '../exploration/declared-collectors.ts'
 import { MAX_CONFIGURATION_BYTES } from '../src/api/collector.ts'
@@ -183,4 +183,41 @@ test('values from a Secret that are too large are rejected before they are parse
   await stage.untilDegraded('InvalidConfiguration')
   expect((await stage.condition('Degraded'))?.message).toMatch(/^spec\.collector\.configurationFrom: has 262150 bytes/)
   expect(await revisions()).toEqual([])
+})
+
+test('deletions that finalizers hold up occupy neither Helm nor workers, and end when the objects are gone', async () => {
+  const helm = stage.helm()
+  const waits: unknown[] = []
+  const uninstall = helm.uninstall.bind(helm)
+  stage.run(
+    Object.assign(helm, {
+      uninstall: (...[release, options]: Parameters<typeof uninstall>) => {
+        waits.push(options?.wait)
+        return uninstall(release, options)
+      },
+    }),
+    undefined,
+    { concurrency: 2 },
+  )
+  const names = ['a', 'b', 'c', 'd']
+  for (const name of names) {
+    await stage.create({ ...SMALL, tenant: { reference: 'acme', instance: name } }, name)
+    await stage.untilPhase('Available', name)
+    const patch = { metadata: { finalizers: ['example.com/held'] } }
+    await stage.client.patch(Services, { namespace: 'acme', name: `metrics-${name}` }, { type: 'merge', patch })
+  }
+  for (const name of names) await stage.remove(name)
+  await stage.until(async () => waits.length === names.length)
+  const start = stage.clock.now()
+  await stage.create({ ...SMALL, tenant: { reference: 'other', instance: 'x' } }, 'other')
+  await stage.untilPhase('Available', 'other')
+  expect(stage.clock.now() - start).toBeLessThan(10_000)
+  expect(waits).toEqual([undefined, undefined, undefined, undefined])
+  expect((await stage.status('a'))?.phase).toBe('Deleting')
+  for (const name of names) {
+    const patch = { metadata: { finalizers: [] } }
+    await stage.client.patch(Services, { namespace: 'acme', name: `metrics-${name}` }, { type: 'merge', patch })
+    await stage.until(() => stage.status(name).then(() => false, isNotFound))
+    expect(waits).toHaveLength(names.length)
+  }
 })

@@ -61,8 +61,8 @@ async function removeAll(
       const records = await readRecords(other, context)
       // Removed manually, or adopted by another Collector.
       if (!isOwnedBy(records, objectKey(primary))) continue
-      if (pending.includes(other)) await uninstall(other, records, context)
-      else left.add(other)
+      const isGone = pending.includes(other) && (await uninstall(other, records, context)).length === 0
+      if (!isGone) left.add(other)
     } catch (error) {
       signal.throwIfAborted()
       if (!isForbidden(error) && !(error instanceof HelmError)) throw error

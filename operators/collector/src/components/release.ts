@@ -6,6 +6,7 @@ import { act, isActive, uninstall } from '../release/act.ts'
 import type { CollectorContext } from '../release/collector-context.ts'
 import { conclude, SOON_MS } from '../release/conclude.ts'
 import { type DesiredRelease, targetFailure } from '../release/desired-release.ts'
+import { enumerate } from '../release/enumerate.ts'
 import { driftFailure, type Failure, failureOf } from '../release/failure.ts'
 import { NOTHING_TO_REPORT } from '../release/inspect-release.ts'
 import {
@@ -97,7 +98,12 @@ async function remove(key: ReleaseKey, context: CollectorContext): Promise<Waiti
     const announced = { collector: primary, release: key, history, workloads, operation: 'uninstall' } as const
     context.reporter.replace(announcedStatus(announced, context.clock))
     await context.writeStatus()
-    await uninstall(key, records, context)
+    const remaining = await uninstall(key, records, context)
+    if (remaining.length > 0) {
+      return waiting(`${enumerate(remaining)} of ${formatRelease(key)} to be deleted, which a finalizer prevents`, {
+        requeueAfterMs: SOON_MS,
+      })
+    }
     const isGone = !isOwnedBy(await readRecords(key, context), objectKey(primary))
     return isGone
       ? undefined

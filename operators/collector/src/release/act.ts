@@ -1,5 +1,5 @@
 /** Carries decisions out. */
-import { type DryRunOptions, planRecovery, type Release, type ReleaseKey } from '@reeve/helm'
+import { type DryRunOptions, planRecovery, type Release, type ReleaseKey, ReleaseRecordError } from '@reeve/helm'
 import { isNotFound, objectKey, Secrets } from '@reeve/kube'
 import type { Decision } from '../decision/decide.ts'
 import { ownerMark, revisionMarks } from '../decision/revision-marks.ts'
@@ -11,7 +11,7 @@ import type { CollectorContext } from './collector-context.ts'
 import type { DesiredRelease } from './desired-release.ts'
 import { accountIn, readRecords } from './observe-release.ts'
 import { excessIn, type RecordedRelease, type ReleaseRecord, readableHistory } from './release-records.ts'
-import { removeStrays } from './stray-objects.ts'
+import { remainingObjects, removeStrays } from './stray-objects.ts'
 
 const CRD_KIND = 'CustomResourceDefinition.apiextensions.k8s.io'
 
@@ -81,7 +81,8 @@ export async function act(decision: ActiveDecision, task: Task, context: Collect
 }
 
 /**
- * Uninstalls a release with everything in it, and waits until it is deleted.
+ * Uninstalls a release with everything in it. Objects that a finalizer keeps are not waited for here, which would occupy Helm
+ * and a worker for minutes: as long as there are any, their names are returned, and the records, which list them, are kept.
  *
  * @param records of the release, some of which may be unreadable
  *
@@ -91,27 +92,36 @@ export async function uninstall(
   release: ReleaseKey,
   records: readonly ReleaseRecord[],
   context: CollectorContext,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { signal, reporter } = context
   const { helm, helmTimeoutMs: timeoutMs } = context.dependencies
   const { impersonate } = as(accountIn(release.namespace, context))
-  const client = context.clientAs(impersonate)
+  const access = { client: context.clientAs(impersonate), signal }
   // Other records that cannot be read do not prevent the deletion: Helm decides what there is to uninstall.
   const excess = excessIn(records)
   if (excess !== undefined) throw excess
-  await removeStrays(readableHistory(records), { client, signal })
-  await timed('uninstall', context, () => helm.uninstall(release, { signal, timeoutMs, wait: true, impersonate }))
+  const history = readableHistory(records)
+  const newest = history.at(-1)
+  if (newest?.status !== 'uninstalled') {
+    await removeStrays(history, access)
+    await timed('uninstall', context, () =>
+      helm.uninstall(release, { signal, timeoutMs, impersonate, keepHistory: true }),
+    )
+  }
+  const remaining = newest === undefined ? [] : await remainingObjects(newest, access)
+  if (remaining.length > 0) return remaining
   await removeRecords(release, context)
   reporter.event({ reason: 'Uninstalled', message: `uninstalled ${formatRelease(release)}` })
+  return []
 }
 
-/** Deletes the Collector's records that Helm cannot read: Helm does not see a release in them and leaves them behind. */
+/** Deletes the records of a release, and of those that cannot be read the Collector's: nobody knows whose the others are. */
 async function removeRecords(release: ReleaseKey, context: CollectorContext): Promise<void> {
   const { primary, signal } = context
   const mark = ownerMark(objectKey(primary))
   const client = context.clientAs(as(accountIn(release.namespace, context)).impersonate)
-  for (const { key, uid, owner } of await readRecords(release, context)) {
-    if (owner !== mark) continue
+  for (const { key, uid, owner, content } of await readRecords(release, context)) {
+    if (content instanceof ReleaseRecordError && owner !== mark) continue
     await client.delete(Secrets, key, { preconditions: { uid }, signal }).catch((error: unknown) => {
       if (!isNotFound(error)) throw error
     })

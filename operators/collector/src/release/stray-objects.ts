@@ -1,7 +1,7 @@
 /** Objects that a release has left behind: Helm removes only what its newest revision contains. */
 import { setImmediate } from 'node:timers/promises'
 import { type ReleaseKey, readManifest } from '@reeve/helm'
-import { isNotFound, type KubeObject, UnknownKindError, type UnknownObject } from '@reeve/kube'
+import { isNotFound, type KubeObject, type Resource, UnknownKindError, type UnknownObject } from '@reeve/kube'
 import type { ImpersonatingClient } from '@reeve/runtime/components'
 import type { RecordedRelease } from './release-records.ts'
 
@@ -40,14 +40,42 @@ export async function removeStrays(history: readonly RecordedRelease[], access: 
   }
 }
 
+/**
+ * The objects of an uninstalled revision that still exist, because a finalizer keeps them.
+ *
+ * @example
+ * await remainingObjects(uninstalled, { client, signal }) // ['Secret web']
+ */
+export async function remainingObjects(
+  release: RecordedRelease,
+  { client, ...options }: StrayAccess,
+): Promise<readonly string[]> {
+  const remaining: string[] = []
+  for (const object of readManifest(release.manifest).objects) {
+    await ignoreMissing(
+      (async () => {
+        const resource = await client.resourceFor(object, options)
+        const live = await client.get(resource, keyOf(object, resource, release), options)
+        const isBeingDeleted = live.metadata.deletionTimestamp !== undefined && belongsTo(live, release)
+        if (isBeingDeleted) remaining.push(`${object.kind} ${object.metadata.name}`)
+      })(),
+    )
+  }
+  return remaining
+}
+
+function keyOf({ metadata }: UnknownObject, { namespaced }: Resource, release: ReleaseKey) {
+  const { name = '', namespace = release.namespace } = metadata
+  return namespaced ? { namespace, name } : { name }
+}
+
 async function removeStray(
   object: UnknownObject,
   release: ReleaseKey,
   { client, ...options }: StrayAccess,
 ): Promise<void> {
   const resource = await client.resourceFor(object, options)
-  const { name = '', namespace = release.namespace } = object.metadata
-  const key = resource.namespaced ? { namespace, name } : { name }
+  const key = keyOf(object, resource, release)
   const live = await client.get(resource, key, options)
   if (!belongsTo(live, release) || live.metadata.annotations?.[POLICY] === 'keep') return
   // Only the object that was read is deleted, not another one of that name.

@@ -30,6 +30,8 @@ export interface CommandRunnerOptions {
 export interface HelmCommand {
   /** Such as `helm upgrade tenant-a/web`, for messages. */
   readonly what: string
+  /** The namespace of the release: commands of different ones take turns. */
+  readonly group: string
   readonly args: readonly string[]
   readonly timeoutMs: number
   /** Sent by standard input: command lines and files can be read by other processes. */
@@ -50,7 +52,7 @@ export class CommandRunner {
   async run(command: HelmCommand, options: HelmCallOptions): Promise<string> {
     const { closing, slots } = this.#options
     const signal = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing])
-    return slots.run(() => this.#attempt(command, options, signal), signal)
+    return slots.run(() => this.#attempt(command, options, signal), signal, command.group)
   }
 
   /** What the command printed, as JSON. */

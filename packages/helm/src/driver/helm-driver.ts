@@ -41,6 +41,15 @@ export interface ChangeOptions extends HelmCallOptions {
   readonly wait?: boolean
 }
 
+/** Options of {@link HelmDriver.uninstall}. */
+export interface UninstallOptions extends ChangeOptions {
+  /**
+   * Keep the records, the newest with the status `uninstalled`: the only inventory while objects are being deleted. Another
+   * uninstall removes them. @default false
+   */
+  readonly keepHistory?: boolean
+}
+
 /** Options of {@link HelmDriver.install} and {@link HelmDriver.upgrade}. */
 export interface DeployOptions extends ChangeOptions {
   /** Exactly these, on top of the chart's defaults; those of the release before are not reused. @default {} */
@@ -149,7 +158,7 @@ export interface HelmDriver extends AsyncDisposable {
   /** Makes a new revision that equals an older one. */
   rollback(release: ReleaseKey, revision: number, options?: RollbackOptions): Promise<void>
   /** Removes a release, its objects and its history. Resolves with `false` when there was none. */
-  uninstall(release: ReleaseKey, options?: ChangeOptions): Promise<boolean>
+  uninstall(release: ReleaseKey, options?: UninstallOptions): Promise<boolean>
   /** Starts two processes: helm prints the chart's name and version elsewhere. */
   status(release: ReleaseKey, options?: RevisionOptions): Promise<Release>
   /** Oldest first. */

@@ -128,9 +128,14 @@ export class Helm implements driver.HelmDriver {
     await this.#run(release, { verb: ['rollback'], operands: [String(revision)], flags, timeoutMs }, options)
   }
 
-  async uninstall(release: ReleaseKey, options: driver.ChangeOptions = {}): Promise<boolean> {
+  async uninstall(release: ReleaseKey, options: driver.UninstallOptions = {}): Promise<boolean> {
     const timeoutMs = changeTimeout(options)
-    const flags = [commandLine.helmTimeout(timeoutMs, false), ...flag('--wait', options.wait)]
+    const { wait, keepHistory } = options
+    const flags = [
+      commandLine.helmTimeout(timeoutMs, false),
+      ...flag('--wait', wait),
+      ...flag('--keep-history', keepHistory),
+    ]
     const output = await unlessAbsent(this.#run(release, { verb: ['uninstall'], flags, timeoutMs }, options))
     return output !== undefined
   }
@@ -171,7 +176,9 @@ export class Helm implements driver.HelmDriver {
       ...flag('--all', this.binary.major === 3),
       ...(selector === undefined ? [] : [`--selector=${selector}`]),
     ]
-    const json = await this.#track(this.#commands.runJson({ what, args, timeoutMs: readTimeout(options) }, options))
+    const json = await this.#track(
+      this.#commands.runJson({ what, group: namespace ?? '', args, timeoutMs: readTimeout(options) }, options),
+    )
     return parseList(json, (problem) => new BadHelmOutputError(`the output of ${what} ${problem}`))
   }
 
@@ -295,6 +302,7 @@ function toCommand(release: ReleaseKey, command: ReleaseCommand): HelmCommand {
   return {
     ...rest,
     what: `helm ${verb.join(' ')} ${release.namespace}/${release.name}`,
+    group: release.namespace,
     args: [...verb, release.name, ...operands, ...flags, `--namespace=${release.namespace}`],
   }
 }

@@ -54,4 +54,38 @@ describe('ProcessSlots', () => {
     expect(await third).toBe('third')
     await first
   })
+
+  it('gives groups turns, however many of one wait, and never all slots to one', async () => {
+    const slots = new ProcessSlots({ maxConcurrent: 2, maxWaiting: 100 })
+    const started: string[] = []
+    const gates = new Map<string, () => void>()
+    const run = (group: string, name: string) =>
+      slots.run(
+        () => {
+          started.push(name)
+          return new Promise<void>((resolve) => gates.set(name, resolve))
+        },
+        forever,
+        group,
+      )
+    const end = async (name: string) => {
+      gates.get(name)?.()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const all = ['a1', 'a2', 'a3', 'a4'].map((name) => run('a', name))
+    await Promise.resolve()
+    expect(started).toEqual(['a1'])
+    all.push(run('b', 'b1'), run('b', 'b2'), run('c', 'c1'))
+    await Promise.resolve()
+    expect(started).toEqual(['a1', 'b1'])
+    await end('a1')
+    expect(started).toEqual(['a1', 'b1', 'c1'])
+    await end('b1')
+    expect(started).toEqual(['a1', 'b1', 'c1', 'a2'])
+    await end('a2')
+    expect(started).toEqual(['a1', 'b1', 'c1', 'a2', 'b2'])
+    for (const name of ['b2', 'c1', 'a3', 'a4']) await end(name)
+    await Promise.all(all)
+    expect(started).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
+  })
 })
