@@ -3,7 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { chartExpressions, exposedNames, metricNames } from '@reeve/client-binaries'
 import { manifestObjects } from '@reeve/helm'
-import { type ClusterConfig, Deployments, isNotFound, loadConfig, Services, type UnknownObject } from '@reeve/kube'
+import {
+  type ClusterConfig,
+  createClient,
+  Deployments,
+  isNotFound,
+  loadConfig,
+  Services,
+  type UnknownObject,
+} from '@reeve/kube'
 import { createMetricsRegistry } from '@reeve/runtime/metrics'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Collectors, parseSettings } from '../src/index.ts'
@@ -13,7 +21,8 @@ import { Tenants } from './support/tenants.ts'
 
 const CHART = fileURLToPath(new URL('../chart', import.meta.url))
 const SETTINGS = { clusters: { production: { type: 'repository', location: 'https://charts.example.com' } } }
-const RBAC = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'])
+const POLICIES = ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding']
+const RBAC = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding', ...POLICIES])
 const ROLE = `apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata:
@@ -60,6 +69,65 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     for (const object of objects) await apply(object, true)
     const text = objects.find(({ kind }) => kind === 'ConfigMap')?.data as { readonly 'settings.yaml': string }
     expect(parseSettings(text['settings.yaml'])).toMatchObject(SETTINGS)
+  })
+
+  test('limits what whoever holds the token of the operator can create to namespaces of tenants', async () => {
+    const called = `guarded-${run}`
+    const clusterRole = `${called}-tenant`
+    const objects = await render({ settings: { ...SETTINGS, createdNamespaces: { clusterRole } } }, called)
+    for (const object of objects.filter(({ kind }) => RBAC.has(kind))) await apply(object)
+    const thief = createClient({ config: await serviceAccount(called) })
+    /** Why something is not created; empty when it is. */
+    const attempt = async (object: UnknownObject) => {
+      const resource = await stage.client.resourceFor(object)
+      return thief.create(resource, object, { dryRun: true }).then(
+        () => '',
+        (error: Error) => error.message,
+      )
+    }
+    const namespace = (labels: Record<string, string>) => ({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: `${called}-new`, labels },
+    })
+    const own = { 'app.kubernetes.io/managed-by': 'collector-operator' }
+    const enforce = 'pod-security.kubernetes.io/enforce'
+    const good = namespace({ ...own, [enforce]: 'baseline', 'example.com/tenant': 'acme' })
+    const binding = (where: string, parts: object = {}, name = 'collector') => ({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: { namespace: where, name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: clusterRole },
+      subjects: [{ kind: 'ServiceAccount', namespace: where, name: 'collector' }],
+      ...parts,
+    })
+    const account = (where: string, name = 'collector') => ({
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { namespace: where, name },
+    })
+    // A real API server enforces policies and grants rights a moment after they are created.
+    await expect.poll(() => attempt(namespace(own)), { timeout: 60_000 }).toContain('createdNamespaces.labels')
+    expect(await attempt(namespace({}))).toContain('createdNamespaces.labels')
+    expect(await attempt(namespace({ ...own, [enforce]: 'privileged' }))).toContain('createdNamespaces.labels')
+    const older = { ...own, [enforce]: 'baseline', [`${enforce}-version`]: 'v1.0' }
+    expect(await attempt(namespace(older))).toContain('createdNamespaces.labels')
+    expect(await attempt(good)).toBe('')
+    for (const where of ['kube-system', 'default']) {
+      expect(await attempt(account(where))).toContain('namespaces that it has created itself')
+      expect(await attempt(binding(where))).toContain('namespaces that it has created itself')
+    }
+    await apply(good)
+    const { name: created } = good.metadata
+    expect(await attempt(account(created))).toBe('')
+    expect(await attempt(account(created, 'other'))).toContain('names in its settings')
+    expect(await attempt(binding(created))).toBe('')
+    const elsewhere = [{ kind: 'ServiceAccount', namespace: 'default', name: 'collector' }]
+    const anyone = [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'system:authenticated' }]
+    for (const subjects of [elsewhere, anyone]) {
+      expect(await attempt(binding(created, { subjects }))).toContain('createdNamespaces.clusterRole')
+    }
+    await thief.close()
   })
 
   interface Rule {
