@@ -348,13 +348,13 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
     expect([...new Set(names)].toSorted()).toEqual([
       '--description',
       '--dry-run',
+      '--keep-history',
       '--labels',
       '--namespace',
       '--output',
       '--skip-crds',
       '--timeout',
       '--values',
-      '--wait',
     ])
     const described = flags.filter((flag) => flag.startsWith('--description'))
     expect(described.every((flag) => /^--description=Collector [-a-z0-9]+\/[-a-z0-9]+$/.test(flag))).toBe(true)

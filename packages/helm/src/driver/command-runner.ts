@@ -30,8 +30,8 @@ export interface CommandRunnerOptions {
 export interface HelmCommand {
   /** Such as `helm upgrade tenant-a/web`, for messages. */
   readonly what: string
-  /** The namespace of the release: commands of different ones take turns. */
-  readonly group: string
+  /** The namespace of the release: commands of different ones take turns. @default none, which may take all turns */
+  readonly group?: string
   readonly args: readonly string[]
   readonly timeoutMs: number
   /** Sent by standard input: command lines and files can be read by other processes. */

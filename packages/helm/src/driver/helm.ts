@@ -176,9 +176,7 @@ export class Helm implements driver.HelmDriver {
       ...flag('--all', this.binary.major === 3),
       ...(selector === undefined ? [] : [`--selector=${selector}`]),
     ]
-    const json = await this.#track(
-      this.#commands.runJson({ what, group: namespace ?? '', args, timeoutMs: readTimeout(options) }, options),
-    )
+    const json = await this.#track(this.#commands.runJson({ what, args, timeoutMs: readTimeout(options) }, options))
     return parseList(json, (problem) => new BadHelmOutputError(`the output of ${what} ${problem}`))
   }
 
