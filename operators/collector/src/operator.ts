@@ -18,6 +18,7 @@ import { FIELD_MANAGER } from './field-manager.ts'
 import { collectorMetrics } from './metrics.ts'
 import { operatorRules } from './operator-rules.ts'
 import type { CollectorDependencies, ReleaseCommands } from './release/collector-context.ts'
+import { HelmTurns } from './release/helm-turns.ts'
 import { ReleaseInspector } from './release/inspect-release.ts'
 import { liveNamespace } from './release/observe-release.ts'
 import { ReleaseRecords } from './release/release-records.ts'
@@ -90,6 +91,7 @@ export function createCollectorOperator(options: CollectorOperatorOptions): Coll
     tenancy,
     metrics: collectorMetrics(options.metrics, () => created.operator?.cache.list(Collectors) ?? []),
     records: new ReleaseRecords(),
+    turns: new HelmTurns(),
     inspector: new ReleaseInspector({ fieldManager: HELM_FIELD_MANAGER, checkIntervalMs }),
     checkIntervalMs,
     helmTimeoutMs,

@@ -221,3 +221,31 @@ test('deletions that finalizers hold up occupy neither Helm nor workers, and end
     expect(waits).toHaveLength(names.length)
   }
 })
+
+test('releases of one namespace on which Helm takes long do not keep those of others waiting', async () => {
+  const helm = stage.helm()
+  const install = helm.install.bind(helm)
+  const gate = Promise.withResolvers<void>()
+  const underWay: string[] = []
+  stage.run(
+    Object.assign(helm, {
+      install: async (...args: Parameters<typeof install>) => {
+        underWay.push(args[0].namespace)
+        // A hook that does not end.
+        if (args[0].namespace === 'slow') await gate.promise
+        return install(...args)
+      },
+    }),
+  )
+  const names = Array.from({ length: 12 }, (_, index) => `s${index}`)
+  for (const name of names) await stage.create({ ...SMALL, tenant: { reference: 'slow', instance: name } }, name)
+  await stage.until(async () => underWay.length === 3)
+  await stage.until(async () => (await stage.condition('Progressing', 's11'))?.reason === 'WaitingForTurn')
+  const start = stage.clock.now()
+  await stage.create({ ...SMALL, tenant: { reference: 'other', instance: 'x' } }, 'other')
+  await stage.untilPhase('Available', 'other')
+  expect(stage.clock.now() - start).toBeLessThan(10_000)
+  expect(underWay).toEqual(['slow', 'slow', 'slow', 'other'])
+  gate.resolve()
+  for (const name of names) await stage.untilPhase('Available', name)
+})

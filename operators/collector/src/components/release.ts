@@ -2,7 +2,7 @@
 import { HelmError, type ReleaseKey } from '@reeve/helm'
 import { isForbidden, objectKey } from '@reeve/kube'
 import { type Waiting, waiting } from '@reeve/runtime/components'
-import { act, isActive, uninstall } from '../release/act.ts'
+import { type ActiveDecision, act, isActive, uninstall } from '../release/act.ts'
 import type { CollectorContext } from '../release/collector-context.ts'
 import { conclude, SOON_MS } from '../release/conclude.ts'
 import { type DesiredRelease, targetFailure } from '../release/desired-release.ts'
@@ -39,23 +39,31 @@ export const release: CollectorComponent<ReleaseResult> = {
     const planned = context.factsOf(plan)
     if (planned === undefined) throw new Error('the release needs a plan')
     const { desired } = planned
-    return desired === undefined ? { ...planned, hasActed: false } : carryOut({ ...planned, desired }, context)
+    const { decision, release: key } = planned
+    if (desired === undefined || decision === undefined || !isActive(decision)) return { ...planned, hasActed: false }
+    const { turns } = context.dependencies
+    const done = await turns.take(key.namespace, () => carryOut({ ...planned, desired, decision }, context))
+    const later = { action: 'wait', why: 'turn', retryAfterMs: SOON_MS } as const
+    return done?.result ?? { ...planned, decision: later, hasActed: false }
   },
   async finalize(context) {
     for (const recorded of releasesToRemove(context)) {
-      const pending = await remove(recorded, context)
-      if (pending !== undefined) return pending
+      const { turns } = context.dependencies
+      const done = await turns.take(recorded.namespace, () => remove(recorded, context))
+      if (done === undefined) {
+        return waiting(`other releases in ${recorded.namespace}, which come first`, { requeueAfterMs: SOON_MS })
+      }
+      if (done.result !== undefined) return done.result
     }
     return undefined
   },
 }
 
 async function carryOut(
-  planned: Plan & { readonly desired: DesiredRelease },
+  planned: Plan & { readonly desired: DesiredRelease; readonly decision: ActiveDecision },
   context: CollectorContext,
 ): Promise<ReleaseResult> {
   const { release: key, desired, decision } = planned
-  if (decision === undefined || !isActive(decision)) return { ...planned, hasActed: false }
   // The cache may not know yet that the namespace has stopped accepting the Collector.
   const refusal = targetFailure(context, await liveNamespace(key.namespace, context))
   if (refusal !== undefined) return { ...planned, failure: refusal, hasActed: false }

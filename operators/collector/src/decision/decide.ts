@@ -50,8 +50,11 @@ export type Decision =
   | { readonly action: 'recover' }
   /** The workloads of the newest revision do not become ready: recorded in the status before anything is done about it. */
   | { readonly action: 'note-stuck' }
-  /** `busy`: another operation is in progress. `backoff`: the same attempt has just failed. */
-  | { readonly action: 'wait'; readonly why: 'busy' | 'backoff'; readonly retryAfterMs: number }
+  /**
+   * `busy`: another operation is in progress. `turn`: Helm works on other releases of the namespace. `backoff`: the same attempt
+   * has just failed.
+   */
+  | { readonly action: 'wait'; readonly why: 'busy' | 'turn' | 'backoff'; readonly retryAfterMs: number }
   | { readonly action: 'nothing'; readonly state: 'current' | 'drifted' | 'rolled-back' | 'suspended' }
   /** The release has another owner: an older Collector (`by`), or the operator did not create it. */
   | { readonly action: 'blocked'; readonly by: string | undefined }

@@ -6,6 +6,7 @@ import type { Collector } from '../api/collector.ts'
 import type { CollectorMetrics } from '../metrics.ts'
 import type { CollectorSettings } from '../settings.ts'
 import type { TenancyRules } from '../tenancy/target-namespace.ts'
+import type { HelmTurns } from './helm-turns.ts'
 import type { ReleaseInspector } from './inspect-release.ts'
 import type { ObservedRelease } from './observe-release.ts'
 import type { ReleaseRecords } from './release-records.ts'
@@ -24,6 +25,7 @@ export interface CollectorDependencies {
   readonly tenancy: TenancyRules
   readonly metrics: CollectorMetrics
   readonly records: ReleaseRecords
+  readonly turns: HelmTurns
   readonly inspector: ReleaseInspector
   /** Deadline of one helm command. */
   readonly helmTimeoutMs: number

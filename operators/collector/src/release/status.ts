@@ -151,6 +151,10 @@ function progress(findings: Findings): Aspect {
     return { isTrue: true, reason: 'Uninstalling', message: `uninstalling ${formatRelease(release)}${attempts}` }
   }
   if (decision?.action === 'wait') {
+    if (decision.why === 'turn') {
+      const message = `other releases in ${release.namespace} come first`
+      return { isTrue: true, reason: 'WaitingForTurn', message }
+    }
     return decision.why === 'busy'
       ? { isTrue: true, reason: 'OperationInProgress', message: 'another operation on the release is in progress' }
       : { isTrue: false, reason: 'WaitingToRetry', message: `attempt ${lastFailure?.attempts ?? 1} failed` }
