@@ -63,6 +63,7 @@ const broken: readonly [OperatorUnderTest, PatternName, ProblemKind][] = [
   [hand.recoversOnce, 'two-faults', 'state-differs'],
   [cleanUp.guardsTooLate, 'deleted-midway', 'left-behind'],
   [cleanUp.cleansUpWhatItSeesVanish, 'deleted-midway', 'left-behind'],
+  [hand.quotesFailures, 'failed-request', 'runaway'],
   [cleanUp.rollsBack, 'failed-request', 'repeated-write'],
 ]
 

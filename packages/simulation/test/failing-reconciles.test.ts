@@ -2,9 +2,11 @@
 import { ApiError } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import { explore, type OperatorUnderTest, type Scenario } from '../src/index.ts'
+import { quotesFailures } from './catalogue/broken-by-hand.ts'
 import { byHand, type Hand } from './catalogue/by-hand.ts'
 import { goodReconcile } from './catalogue/good-hand.ts'
 import { noteScenario } from './catalogue/notes.ts'
+import { recordedOnTheRuntime } from './catalogue/on-the-runtime.ts'
 import { type Box, boxOperator, boxScenario, correctReconcile } from './support/boxes.ts'
 
 /** A correct operator on the runtime whose reconcile fails where `fails` says so. */
@@ -109,4 +111,20 @@ describe('a failure that is only logged is a finding of the undisturbed run', ()
     const operator = logging('logs', ({ place }, error) => place.logger.warn({ error }, 'reconcile failed'), conflict)
     expect(await findings(operator, noteScenario as Scenario)).toEqual([])
   })
+})
+
+describe('a call outside that fails for a while', () => {
+  const findingsOf = async (operator: OperatorUnderTest) => {
+    const { divergences } = await explore(operator, noteScenario, { patterns: ['failed-request'], budget: 4 })
+    return divergences.flatMap(({ problems }) => problems.map(({ kind, message }) => `${kind}: ${message}`))
+  }
+
+  it('shows an operator that tries again at once because its status quotes the failure', async () => {
+    const HOT_LOOP = expect.stringMatching(/^runaway: hot loop: .*most often: .*patch notes.example.com.status/)
+    expect(await findingsOf(quotesFailures)).toContainEqual(HOT_LOOP)
+  }, 60_000)
+
+  it('is retried with a backoff by the runtime, although the status quotes each failure', async () => {
+    expect(await findingsOf(recordedOnTheRuntime)).toEqual([])
+  }, 60_000)
 })

@@ -299,7 +299,7 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
       }
       for (const event of [...reporter.events, ...(report.events ?? [])]) events.record(owner, event)
       if (failures.length > 0 && !report.isHandled) throw asOne(failures)
-      return requeueOf(outcomes, report.requeueAfterMs)
+      return { ...requeueOf(outcomes, report.requeueAfterMs), ...(failures.length > 0 && { isBackoff: true }) }
     })
   }
 

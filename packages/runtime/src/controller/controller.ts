@@ -38,6 +38,7 @@ import {
 import { feedEngine } from './engine-sources.ts'
 import { FailureEvents } from './failure-events.ts'
 import { type ObserveWrite, observeWrites } from './observed-write.ts'
+import { OwnWrites } from './own-writes.ts'
 import { isPaused, orPauseChanged, PausedObjects } from './pause.ts'
 import { type Ending, endingOf, FAILURES_TO_ESCALATE, logEnding, PAUSED } from './reconcile-ending.ts'
 import { RECONCILE_CHANNEL, type ReconcileRecord, RecordLog } from './reconcile-record.ts'
@@ -109,6 +110,7 @@ export class Controller<T extends KubeObject> implements Runnable {
   readonly #reader: CacheReader
   readonly #metrics: ControllerMetrics
   readonly #queue: WorkQueue<ObjectKey>
+  readonly #ownWrites = new OwnWrites()
   readonly #records: RecordLog
   readonly #failureEvents: FailureEvents | undefined
   readonly #primary: Resource<T>
@@ -157,7 +159,7 @@ export class Controller<T extends KubeObject> implements Runnable {
       cache,
       namespaces: options.namespaces,
       controller: name,
-      enqueue: (key, reason) => this.#add(key, reason),
+      enqueue: (key, options, change) => this.#add(key, { ...options, isEcho: () => this.#ownWrites.has(key, change) }),
     })
     this.#sources = watched
     this.#watches = new ControllerWatches(watched, this.#logger)
@@ -344,6 +346,7 @@ export class Controller<T extends KubeObject> implements Runnable {
       graceMs,
       stopping: term === undefined ? [stopping] : [stopping, term.signal],
       observe: this.#observe,
+      onWritten: (call, response) => this.#ownWrites.record(key, call, response),
     })
     logger.debug({ reasons: item.reasons.map(describeReason), attempt: item.failures + 1 }, 'reconciling')
     this.#metrics.started()
@@ -411,13 +414,18 @@ export class Controller<T extends KubeObject> implements Runnable {
     switch (ending.outcome) {
       case 'success':
       case 'paused':
-      case 'terminal':
         this.#queue.forget(key)
         return undefined
-      case 'requeue_after':
+      case 'terminal':
+        this.#queue.giveUp(key)
+        return undefined
+      case 'requeue_after': {
+        const { requeueAfterMs: delayMs, isBackoff } = ending
         this.#queue.forget(key)
-        this.#queue.add(key, { reason: { event: 'requeue' }, priority: 'normal', delayMs: ending.requeueAfterMs })
-        return ending.requeueAfterMs
+        if (isBackoff) this.#queue.postpone(key, { reason: { event: 'requeue' }, delayMs })
+        else this.#queue.add(key, { reason: { event: 'requeue' }, priority: 'normal', delayMs })
+        return delayMs
+      }
       case 'aborted':
         return undefined
       default:

@@ -22,11 +22,13 @@ export interface FenceOptions {
   readonly onWrite: (write: WriteRecord) => void
   /** Compares the states before and after a write. @default changes are not recorded */
   readonly observe?: ObserveWrite | undefined
+  /** Called with each response to a write. */
+  readonly onWritten: (call: ClientCall, response: unknown) => void
 }
 
 /** Wraps `client` for the time of one reconcile. */
 export function fencedClient(client: KubeClient, options: FenceOptions): KubeClient {
-  const { clock, signal, abandoned, onWrite, observe } = options
+  const { clock, signal, abandoned, onWrite, onWritten, observe } = options
   const fence = <O extends { readonly signal?: AbortSignal }>(given: O): O => {
     abandoned.throwIfAbandoned()
     if (given.signal === signal) return given
@@ -48,6 +50,7 @@ export function fencedClient(client: KubeClient, options: FenceOptions): KubeCli
         })
       try {
         const answer = await send(fence(given))
+        onWritten(call, answer)
         note(undefined, changesOf?.(answer))
         return answer
       } catch (error) {

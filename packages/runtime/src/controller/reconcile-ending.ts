@@ -18,6 +18,8 @@ export interface Ending {
   readonly error?: Error
   /** For `requeue_after`; 0 otherwise. */
   readonly requeueAfterMs: number
+  /** See {@link ReconcileResult.isBackoff}. */
+  readonly isBackoff?: boolean
   /** How long a server asked to wait before a retry; 0 when it did not. */
   readonly retryAfterMs: number
 }
@@ -33,7 +35,7 @@ export function endingOf(signal: AbortSignal, result: ReconcileResult | undefine
   if (result !== undefined) {
     const requeueAfterMs = result.requeueAfterMs ?? 0
     return requeueAfterMs > 0
-      ? { outcome: 'requeue_after', requeueAfterMs, retryAfterMs: 0 }
+      ? { outcome: 'requeue_after', requeueAfterMs, isBackoff: result.isBackoff ?? false, retryAfterMs: 0 }
       : { outcome: 'success', requeueAfterMs: 0, retryAfterMs: 0 }
   }
   const error =

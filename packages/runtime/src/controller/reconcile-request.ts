@@ -46,6 +46,11 @@ export interface ReconcileRequest<T extends KubeObject> {
 export interface ReconcileResult {
   /** Reconcile again after this time, or earlier when something changes. */
   readonly requeueAfterMs?: number
+  /**
+   * The time is a backoff after a failure that the reconcile has dealt with: an event that only shows what this reconcile
+   * itself wrote, such as the failure in the status, does not shorten it. @default false
+   */
+  readonly isBackoff?: boolean
 }
 
 /** What a controller has to know about a reconcile function of the engine, to give it the right caches. */

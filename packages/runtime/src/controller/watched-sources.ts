@@ -17,7 +17,7 @@ export interface WatchedSourcesOptions {
   /** Names the controller in errors. */
   readonly controller: string
   /** Receives every key that a change concerns. */
-  readonly enqueue: (key: ObjectKey, options: AddOptions) => void
+  readonly enqueue: (key: ObjectKey, options: AddOptions, change: ObjectChange<KubeObject>) => void
 }
 
 /** A source while it is watched. */
@@ -165,7 +165,7 @@ export class WatchedSources {
       const priority = isNews ? 'high' : 'low'
       const states = change.type === 'modified' ? [change.object, change.previous] : [change.object]
       for (const key of states.flatMap((state) => source.map(state, this.reader))) {
-        this.#options.enqueue(key, { reason, priority })
+        this.#options.enqueue(key, { reason, priority }, change)
       }
     }
     return {

@@ -54,6 +54,12 @@ export interface AddOptions {
   readonly delayMs?: number
   /** Do not run a key early that waits for its retry: a resync must not defeat the backoff. @default false */
   readonly respectBackoff?: boolean
+  /**
+   * Whether the request only shows what the last runs of the key itself wrote. Then it neither ends a backoff nor runs a
+   * key that has given up. Asked once more when a run in progress ends: an event may arrive before the response to the
+   * write that it shows. @default never
+   */
+  readonly isEcho?: () => boolean
 }
 
 /** A key taken by a worker, which returns it with {@link WorkQueue.done}. */

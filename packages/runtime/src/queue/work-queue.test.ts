@@ -229,6 +229,36 @@ describe('retries', () => {
     expect(await runAll(queue, clock)).toEqual(['b'])
   })
 
+  test('are not overtaken by an echo, also when it is only known as one after the run', async () => {
+    const { clock, queue } = setUp()
+    queue.add('a')
+    const item = await takeNow(queue, clock)
+    let isEcho = false
+    queue.add('a', { isEcho: () => isEcho })
+    isEcho = true
+    queue.add('a', { isEcho: () => isEcho })
+    expect(queue.retry('a')).toBeGreaterThanOrEqual(1_000)
+    if (item !== undefined) queue.done(item)
+    queue.add('a', { isEcho: () => isEcho })
+    expect([queue.depth, queue.delayed]).toEqual([0, 1])
+    queue.add('a', { isEcho: () => false })
+    expect([queue.depth, queue.delayed]).toEqual([1, 0])
+  })
+
+  test('an echo does not run a key that has given up; a resync and a change do', async () => {
+    const { clock, queue } = setUp()
+    const isEcho = () => true
+    for (const next of [{}, { respectBackoff: true }, { isEcho: () => false }]) {
+      queue.add('a', next)
+      const item = await takeNow(queue, clock)
+      queue.add('a', { isEcho })
+      queue.giveUp('a')
+      if (item !== undefined) queue.done(item)
+      queue.add('a', { isEcho })
+      expect([item?.key, queue.depth, queue.delayed]).toEqual(['a', 0, 0])
+    }
+  })
+
   test('an event during a failing run makes the key run again immediately', async () => {
     const { clock, queue } = setUp()
     queue.add('a')

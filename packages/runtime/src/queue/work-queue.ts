@@ -24,16 +24,23 @@ interface Pending<K> {
   dueMs: number
   priority: Priority
   isRetry: boolean
+  /** Requests during a run that may turn out to be its echoes; undefined as soon as one cannot. */
+  echoes: (() => boolean)[] | undefined
   place:
     | { readonly in: 'ready'; readonly entry: HeapEntry<Pending<K>> }
     | { readonly in: 'delayed'; readonly entry: DelayEntry<Pending<K>> }
     | undefined
 }
 
+/** A run during which more events arrive than this is followed by another one, whatever they show. */
+const MAX_ECHOES = 100
+
 interface KeyState<K> {
   readonly id: unknown
   readonly key: K
   failures: number
+  /** Only something new runs it again. */
+  hasGivenUp: boolean
   pending: Pending<K> | undefined
   running: { readonly item: WorkItem<K>; readonly sinceMs: number } | undefined
 }
@@ -145,8 +152,26 @@ export class WorkQueue<K> {
       minDelayMs,
     )
     this.#metrics.retried()
+    this.#dropEchoes(state)
     this.#request(state, { reason, priority: 'normal', delayMs }, true)
     return delayMs
+  }
+
+  /** Requests another run although nothing changes, which echoes do not bring forward. */
+  postpone(key: K, options: { readonly reason: Reason; readonly delayMs: number }): void {
+    const state = this.#phase === 'open' ? this.#stateOf(key) : undefined
+    if (state === undefined) return
+    this.#dropEchoes(state)
+    this.#request(state, { priority: 'normal', ...options }, true)
+  }
+
+  /** Ends the backoff of a key without another run: it waits for something new, which an echo is not. */
+  giveUp(key: K): void {
+    const state = this.#states.get(this.#identify(key))
+    if (state === undefined) return
+    state.failures = 0
+    state.hasGivenUp = true
+    this.#dropEchoes(state)
   }
 
   /** Ends the backoff of a key: its next failure waits the shortest delay again. */
@@ -154,6 +179,7 @@ export class WorkQueue<K> {
     const state = this.#states.get(this.#identify(key))
     if (state === undefined) return
     state.failures = 0
+    state.hasGivenUp = false
     this.#discardIdle(state)
   }
 
@@ -214,6 +240,7 @@ export class WorkQueue<K> {
     for (const state of [...this.#states.values()]) {
       state.pending = undefined
       state.failures = 0
+      state.hasGivenUp = false
       this.#discardIdle(state)
     }
     for (const taker of this.#takers.splice(0)) taker(undefined)
@@ -273,13 +300,16 @@ export class WorkQueue<K> {
       return undefined
     }
     this.#isFull = false
-    const state: KeyState<K> = { id, key, failures: 0, pending: undefined, running: undefined }
+    const state: KeyState<K> = { id, key, failures: 0, hasGivenUp: false, pending: undefined, running: undefined }
     this.#states.set(id, state)
     return state
   }
 
   #request(state: KeyState<K>, options: AddOptions, isRetry: boolean): void {
-    const { reason, priority = 'high', delayMs = 0, respectBackoff = false } = options
+    const { reason, priority = 'high', delayMs = 0, isEcho } = options
+    const isKnownEcho = isEcho?.() ?? false
+    if (isKnownEcho && state.hasGivenUp && state.running === undefined) return
+    const respectBackoff = isKnownEcho || (options.respectBackoff ?? false)
     const dueMs = this.#clock.now() + (delayMs > 0 ? delayMs : 0)
     const pending = state.pending ?? {
       state,
@@ -288,8 +318,12 @@ export class WorkQueue<K> {
       dueMs: Number.POSITIVE_INFINITY,
       priority,
       isRetry,
+      echoes: [],
       place: undefined,
     }
+    if (isEcho === undefined || state.running === undefined || pending.echoes?.length === MAX_ECHOES) {
+      pending.echoes = undefined
+    } else pending.echoes?.push(isEcho)
     if (reason !== undefined) pending.reasons.add(reason)
     const keepsWaiting = respectBackoff && pending.isRetry && pending.dueMs > this.#clock.now()
     const isSooner = !keepsWaiting && dueMs < pending.dueMs
@@ -305,6 +339,12 @@ export class WorkQueue<K> {
     if (isHigher) pending.priority = priority
     state.pending = pending
     if (state.running === undefined) this.#settle(pending, wasReady)
+  }
+
+  /** After a run: what arrived during it and only shows its own writes is no reason for another one. */
+  #dropEchoes(state: KeyState<K>): void {
+    if (!(state.pending?.echoes?.every((isEcho) => isEcho()) ?? false)) return
+    state.pending = undefined
   }
 
   /** Files a request by its due time, and wakes a waiting worker. */
@@ -353,6 +393,7 @@ export class WorkQueue<K> {
       waitedMs,
     }
     state.pending = undefined
+    state.hasGivenUp = false
     state.running = { item, sinceMs: now }
     this.#running.add(state)
     this.#metrics.taken(waitedMs / 1_000)
@@ -365,7 +406,8 @@ export class WorkQueue<K> {
 
   /** A key without work, request or failure is forgotten, so that the queue does not grow. */
   #discardIdle(state: KeyState<K>): void {
-    if (state.pending === undefined && state.running === undefined && state.failures === 0) {
+    const { pending, running, failures, hasGivenUp } = state
+    if (pending === undefined && running === undefined && failures === 0 && !hasGivenUp) {
       this.#states.delete(state.id)
     }
   }

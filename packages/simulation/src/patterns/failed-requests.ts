@@ -1,4 +1,7 @@
-/** Each request fails once, in each of the ways in which requests fail; and so does each call outside. */
+/**
+ * Each request fails once, in each of the ways in which requests fail; and so does each call outside, which also fails for
+ * a while: only then it shows whether the operator waits between its attempts.
+ */
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 import type { RunControl } from '../run/run-options.ts'
 import {
@@ -21,6 +24,9 @@ const TIMER_ACCURACY = 0.95
 
 /** A client waits half a minute for a response, and what failed is retried after a back-off: only then it is over. */
 const AFTERMATH_MS = 60_000
+
+/** Several attempts of an operator that waits a second, two, and so on. */
+const OUTAGE_MS = 10_000
 
 /** Operators in Go send an event again up to 13 s after they notice that it failed, in their own time. */
 const EVENT_AFTERMATH_MS = 20_000
@@ -64,6 +70,7 @@ export const failedRequest: Pattern = {
         lostResponse(failing, realTime && EXPLORATION_DEFAULTS.brokenAfterMs),
       ]),
       ...world.log.calls.flatMap((failing) => [failedCall(failing, 'fail'), failedCall(failing, 'fail-afterwards')]),
+      ...firstOfEach(world.log.calls).map(outage),
     ]
     return faults.map((fault) => pointOf(context, fault))
   },
@@ -138,5 +145,31 @@ function failedCall(failing: SeamCall, fate: 'fail' | 'fail-afterwards'): Fault 
         return fate
       },
     }),
+  }
+}
+
+/** The first call of each operation. */
+function firstOfEach(calls: readonly SeamCall[]): readonly SeamCall[] {
+  return calls.filter(({ operation }, at) => calls.findIndex((call) => call.operation === operation) === at)
+}
+
+function outage(first: SeamCall): Fault {
+  const seconds = OUTAGE_MS / 1_000
+  return {
+    label: `outside call ${first.index} (${first.operation}) fails, and all calls for ${seconds} s`,
+    shape: { coarse: 'calls fail for a while', fine: first.operation },
+    mode: 'alone',
+    disturb: ({ world, fault }) => {
+      let endsMs: number | undefined
+      return {
+        onCall: ({ index, operation }) => {
+          if (index === first.index) {
+            endsMs = world.elapsedMs + world.pace.ofOperator(OUTAGE_MS)
+            fault(`${operation} fails, and all calls for ${seconds} s`, AFTERMATH_MS + world.pace.ofOperator(OUTAGE_MS))
+          }
+          return endsMs !== undefined && world.elapsedMs < endsMs ? 'fail' : 'deliver'
+        },
+      }
+    },
   }
 }

@@ -29,14 +29,19 @@ export function outsideCall({ world, instance, killed }: CallContext): OutsideCa
     world.log.calls.push(call)
     world.record(instance, 'outside', operation)
     const fate = world.disturbance.onCall?.(call) ?? 'deliver'
-    if (fate === 'fail') throw new OutsideCallError(`${operation} failed: injected by the exploration`)
+    // Numbered, like the request ids of real services: a status that quotes the failure changes with every attempt.
+    const number = call.index + 1
+    if (fate === 'fail')
+      throw new OutsideCallError(`${operation} failed: injected by the exploration into call ${number}`)
     const acting = world.outsideEffects.during(() => act(killed))
     world.disturbance.onCalling?.(call)
     // A started call completes, even if nothing waits for it anymore.
     const result = await acting
     if (fate === 'lose' || killed.aborted) return never()
     if (fate === 'fail-afterwards')
-      throw new OutsideCallError(`${operation} failed after its effect: injected by the exploration`)
+      throw new OutsideCallError(
+        `${operation} failed after its effect: injected by the exploration into call ${number}`,
+      )
     world.disturbance.onCalled?.(call)
     return result
   }

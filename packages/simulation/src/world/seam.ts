@@ -99,7 +99,7 @@ export class Seam implements Transport {
     const fate = disturbance.onRequest === undefined ? PASS : await disturbance.onRequest(passing)
     if (this.isKilled) return this.#never()
     if (fate.type === 'reset') throw connectionReset()
-    if (fate.type === 'reject') return rejection(fate)
+    if (fate.type === 'reject') return rejection(passing.index, fate)
     const signal = AbortSignal.any([...(request.signal ? [request.signal] : []), this.#killed.signal])
     await this.#travel(fate, signal)
     if (this.isKilled) return this.#never()
@@ -212,7 +212,11 @@ export function describeEvent({ type, resource, namespace, name }: SeamEvent): s
   return key === '' ? `${type} ${resource}` : `${type} ${resource} ${key}`
 }
 
-function rejection(fate: { readonly code: number; readonly reason: string; readonly retryAfterSeconds?: number }) {
+/** @param index of the request: like an audit id, it makes the text of each rejection another one */
+function rejection(
+  index: number,
+  fate: { readonly code: number; readonly reason: string; readonly retryAfterSeconds?: number },
+) {
   const { code, reason, retryAfterSeconds } = fate
   const status = {
     apiVersion: 'v1',
@@ -220,7 +224,7 @@ function rejection(fate: { readonly code: number; readonly reason: string; reado
     status: 'Failure',
     code,
     reason,
-    message: `rejected with ${code} by the exploration`,
+    message: `rejected with ${code} by the exploration, request ${index + 1}`,
     ...(retryAfterSeconds !== undefined && { details: { retryAfterSeconds } }),
   }
   const headers: Record<string, string> = { 'content-type': 'application/json' }

@@ -1,13 +1,10 @@
 /** Broken operators that do not use the runtime. Each has one bug of a kind that was found in real operators. */
-import { ConfigMaps, isNotFound } from '@reeve/kube'
-import type { OperatorUnderTest } from '../../src/index.ts'
+import { ConfigMaps } from '@reeve/kube'
+import { type OperatorUnderTest, OutsideCallError } from '../../src/index.ts'
 import { byHand, type ConfigMap, type Hand } from './by-hand.ts'
 import { childOf, createChild, goodReconcile, isCurrent, isOwned, isSame, keyOf, living, report } from './good-hand.ts'
+import { ignoreMissing, withRecord } from './good-records.ts'
 import { dataOf, type Note, Notes } from './notes.ts'
-
-const ignoreMissing = (error: unknown) => {
-  if (!isNotFound(error)) throw error
-}
 
 /** Does nothing at all. */
 export const idle = byHand('idle', { reconcile: async () => undefined })
@@ -194,6 +191,20 @@ export const repeatsOutsideCalls = byHand(
   },
   { leavesBehind: ['outside *'] },
 )
+
+/** Quotes every failure in the status, and takes the event of that for a reason to try again at once. */
+export const quotesFailures = byHand('quotes-failures', {
+  reconcile: async (hand) => {
+    try {
+      await withRecord(hand, (id) => hand.place.outside.remove(id))
+    } catch (error) {
+      const patch = { status: { at: error instanceof OutsideCallError ? error.message : '' } }
+      const key = { namespace: 'default', name: hand.name }
+      await hand.client.patch(Notes, key, { type: 'merge', patch }, { subresource: 'status' }).catch(ignoreMissing)
+      throw error
+    }
+  },
+})
 
 /** Replaces its child as a whole, including fields of other managers. */
 export const replacesForeignFields = byHand('replaces-foreign-fields', {

@@ -1,8 +1,8 @@
 /** Operators of the catalogue that use the runtime. */
 import { ConfigMaps, type KubeClient } from '@reeve/kube'
-import { defineOperator, desired, setCondition } from '@reeve/runtime'
+import { type Component, defineOperator, desired, setCondition } from '@reeve/runtime'
 import type { Reconcile } from '@reeve/runtime/controller'
-import type { ControllerDefinition } from '@reeve/runtime/operator'
+import type { RenderController } from '@reeve/runtime/operator'
 import type { OperatorUnderTest, Place } from '../../src/index.ts'
 import { dataOf, FULL, type Note, NoteCrd, Notes } from './notes.ts'
 
@@ -34,7 +34,7 @@ export function withReconcile(
 }
 
 /** What the engine makes of a Note, and reports of it. */
-export const renderedNote: ControllerDefinition<Note> = {
+export const renderedNote: RenderController<Note> = {
   for: Notes,
   owns,
   render: (note) => {
@@ -62,6 +62,34 @@ export const rendered: OperatorUnderTest = {
     const operator = defineOperator({
       name: 'notes',
       controllers: [renderedNote],
+    })
+    return operator.create({ client, clock, random, logger, metrics, ...(leaderElection && { leaderElection }) })
+      .manager
+  },
+}
+
+/** Has a record outside as long as the Note, and quotes every failure in its status. */
+export const recordedOnTheRuntime: OperatorUnderTest = {
+  ...rendered,
+  name: 'recorded-on-the-runtime',
+  start({ clock, random, logger, metrics, leaderElection, outside }, client) {
+    const record: Component<Note> = {
+      name: 'record',
+      async resolve({ primary: { metadata }, requireLivePrimary }) {
+        await requireLivePrimary()
+        await outside.create(metadata.name, 'made', metadata.uid)
+        return undefined
+      },
+      async finalize({ key: { name } }) {
+        for (const { id, name: of } of await outside.list()) if (of === name) await outside.remove(id)
+        return undefined
+      },
+    }
+    const { for: notes, owns, report } = renderedNote
+    const finalizer = 'example.com/records'
+    const operator = defineOperator({
+      name: 'notes',
+      controllers: [{ for: notes, ...(owns && { owns }), ...(report && { report }), finalizer, components: [record] }],
     })
     return operator.create({ client, clock, random, logger, metrics, ...(leaderElection && { leaderElection }) })
       .manager
