@@ -172,7 +172,7 @@ describe('the report', () => {
   it('can settle a failure itself', async () => {
     const a = part('a', { resolve: () => Promise.reject(new Error('taken by another owner')) })
     const report = () => ({ isHandled: true, requeueAfterMs: 60_000 })
-    expect(await reconcile([a], { report })).toEqual({ requeueAfterMs: 60_000 })
+    expect(await reconcile([a], { report })).toEqual({ requeueAfterMs: 60_000, isBackoff: true })
   })
 
   it('records its events after the status is written', async () => {
