@@ -5,7 +5,7 @@
  */
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import type { Reporter } from 'vitest/node'
+import { Summary } from './tools/suite/src/summary.ts'
 
 const everywhere = ['packages', 'operators', 'tools', 'bench', 'examples']
 // The template of new projects has tests for its own runner.
@@ -14,25 +14,12 @@ const ignored = ['**/node_modules/**', '**/dist/**', 'packages/cli/template/**']
 const maxWorkers = availableParallelism() + 1
 // No module keeps state of its own, so the files of a worker share what they load: that was most of the time they took.
 const isolate = false
-// One unlucky test in ten thousand is no reason to hold back a commit, but it is one to mend that test: `unstable` names it.
+// One unlucky test in ten thousand is no reason to hold back a commit, but it must be fixed: the summary names it.
 const retry = process.env.CI ? 1 : 0
-
-/** Lists the tests that passed only at their second attempt, with what went wrong in the first. */
-const unstable: Reporter = {
-  onTestRunEnd(modules) {
-    for (const module of modules) {
-      for (const test of module.children.allTests('passed')) {
-        for (const error of test.result().errors ?? []) {
-          console.error(`\nunstable: ${module.relativeModuleId} > ${test.fullName}\n${error.stack ?? error.message}`)
-        }
-      }
-    }
-  },
-}
 
 export default defineConfig({
   test: {
-    reporters: ['default', unstable],
+    reporters: ['default', new Summary()],
     projects: [
       {
         test: {

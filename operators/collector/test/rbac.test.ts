@@ -31,7 +31,7 @@ const SETTINGS: Readonly<Record<string, CollectorSettings>> = {
   },
 }
 
-describe.skipIf(helmPath === undefined)('the chart', () => {
+describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () => {
   /** The same for one namespace of Collectors, and with protected metrics. */
   const limited = { namespaces: ['shop'], protectsMetrics: true }
   const forms = [

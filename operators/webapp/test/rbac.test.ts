@@ -24,7 +24,7 @@ const FORMS: Readonly<Record<string, { readonly values: object; readonly options
   },
 }
 
-describe.skipIf(helmPath === undefined)('the chart', () => {
+describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () => {
   it.each(Object.entries(FORMS))(
     'grants every right that the operator needs %s, and no other',
     async (_, { values, options }) => {

@@ -141,15 +141,18 @@ describe('unpackTar', () => {
     if (process.platform === 'linux') expect(await openFilesBelow(scratch.target)).toEqual([])
   })
 
-  it.runIf(process.platform === 'linux')('leaves no file open when it fails in the middle of one', async () => {
-    await using scratch = await scratchFolder()
-    async function* cutOff() {
-      yield makeTar([{ path: 'a', content: 'x'.repeat(5_000) }]).subarray(0, 2_000)
-      throw new Error('connection lost')
-    }
-    await expect(unpackTar(cutOff(), 'none', scratch.target)).rejects.toThrow('connection lost')
-    expect(await openFilesBelow(scratch.target)).toEqual([])
-  })
+  it.runIf(process.platform === 'linux')(
+    'leaves no file open when it fails in the middle of one (skipped except on Linux)',
+    async () => {
+      await using scratch = await scratchFolder()
+      async function* cutOff() {
+        yield makeTar([{ path: 'a', content: 'x'.repeat(5_000) }]).subarray(0, 2_000)
+        throw new Error('connection lost')
+      }
+      await expect(unpackTar(cutOff(), 'none', scratch.target)).rejects.toThrow('connection lost')
+      expect(await openFilesBelow(scratch.target)).toEqual([])
+    },
+  )
 
   it('fails with the error of its source, and stops when aborted', async () => {
     await using scratch = await scratchFolder()

@@ -186,7 +186,7 @@ describe.each(['repository', 'oci'] as const)('a source of type %s', (type) => {
     expect(await bytesOf(await charts.resolve(remote[type]()))).toEqual(two)
   })
 
-  test.skipIf(helmPath === undefined)('gives the same bytes as the real helm', async () => {
+  test.skipIf(helmPath === undefined)('gives the same bytes as the real helm (skipped without helm)', async () => {
     await using open = await ChartServer.start()
     open.add('web', '1.0.0', one)
     const ca = join(folder, 'ca.crt')

@@ -11,7 +11,7 @@ const FRAMES = 240
 /** Of one frame: 6,000 pixels or 188 rows in a second, which is faster than anybody reads. */
 const WHEEL_PX = 100
 
-describe.skipIf(chromiumPath === undefined)('the console', () => {
+describe.skipIf(chromiumPath === undefined)('the console (skipped without Chromium)', () => {
   let browser: Browser
   let page: PageFiles
 

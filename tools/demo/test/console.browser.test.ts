@@ -40,7 +40,7 @@ const UNREACHABLE = `[...document.querySelectorAll('a[href], button, input, sele
 const LOW_TABLES = `[...document.querySelectorAll('.tbody')].map(({ clientHeight }) => clientHeight)
   .filter((height) => height < 200)`
 
-describe.skipIf(chromiumPath === undefined)('the console of the demo', () => {
+describe.skipIf(chromiumPath === undefined)('the console of the demo (skipped without Chromium)', () => {
   let folder: string
   let demo: DemoProcess
   let browser: Browser

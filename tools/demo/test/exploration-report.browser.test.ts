@@ -12,7 +12,7 @@ import { chromiumPath, isWiderThanScreen, openBrowser, openPage, picture, violat
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const run = promisify(execFile)
 
-describe.skipIf(chromiumPath === undefined)('the report of an exploration', () => {
+describe.skipIf(chromiumPath === undefined)('the report of an exploration (skipped without Chromium)', () => {
   let folder: string
   let file: string
   let browser: Browser

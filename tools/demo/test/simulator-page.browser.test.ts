@@ -6,7 +6,7 @@ import { chromiumPath, isWiderThanScreen, openBrowser, openPage, picture, violat
 
 const TENANT = 'abc12345'
 
-describe.skipIf(chromiumPath === undefined)('the page of the simulated tenant', () => {
+describe.skipIf(chromiumPath === undefined)('the page of the simulated tenant (skipped without Chromium)', () => {
   let simulator: TenantSimulator
   let browser: Browser
 

@@ -29,7 +29,7 @@ async function troubleshoot(kubeconfig: string, args: readonly string[]): Promis
 }
 
 it.skipIf(!hasHelm)(
-  'npm start ends in a state in which troubleshoot passes, and stops by Ctrl-C',
+  'npm start ends in a state in which troubleshoot passes, and stops by Ctrl-C (skipped without helm)',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'reeve-demo-'))
     try {

@@ -24,7 +24,7 @@ echo $! >/run/started
 
 const reason = whyNoNode(thisMachine())
 
-describe.skipIf(reason !== undefined)('a sandbox', () => {
+describe.skipIf(reason !== undefined)(`a sandbox${reason ? ` (skipped: ${reason})` : ''}`, () => {
   let folder = ''
   const onFolder = (created: string) => {
     folder = created

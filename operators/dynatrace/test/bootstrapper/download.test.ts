@@ -26,7 +26,7 @@ afterAll(async () => {
 const bootstrap = (...args: readonly string[]) => [bundle.operator, 'bootstrap', ...podArgs(AGENT_ARGS, args)]
 const missing = missingIsolation()
 
-describe.skipIf(missing)('an init container that downloads', () => {
+describe.skipIf(missing)(`an init container that downloads${missing ? ` (skipped: ${missing})` : ''}`, () => {
   it('fills the volume with the agent, in the modes of the archive, and configures it', async () => {
     await using container = await initContainer(tenant.input())
     const { code, log } = await container.run(bootstrap(`--version=${tenant.version}`))
@@ -99,7 +99,7 @@ describe.skipIf(missing)('an init container that downloads', () => {
   })
 })
 
-describe.skipIf(missing)('a download that fails', () => {
+describe.skipIf(missing)(`a download that fails${missing ? ` (skipped: ${missing})` : ''}`, () => {
   it('names the versions that there are, and leaves an empty volume', async () => {
     await using container = await initContainer({ ...tenant.input(), 'bin/agent/bin/old': 'x' })
     const { code, log } = await container.run(bootstrap('--version=9.9.9.20990101-000000'))

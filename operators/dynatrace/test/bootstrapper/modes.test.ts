@@ -19,7 +19,7 @@ afterAll(() => bundle[Symbol.asyncDispose]())
 const bootstrap = (...args: readonly (readonly string[])[]) => [bundle.operator, 'bootstrap', ...podArgs(...args)]
 const missing = missingIsolation()
 
-describe.skipIf(missing)(`the init container${missing ? ` (${missing})` : ''}`, () => {
+describe.skipIf(missing)(`the init container${missing ? ` (skipped: ${missing})` : ''}`, () => {
   it('configures an agent on a read-only volume of the CSI driver, in files that only their owner writes', async () => {
     await using container = await initContainer({ ...below('bin', AGENT), ...below('input', INPUT) })
     await chmod(join(container.bin, 'agent/conf/ruxitagentproc.conf'), 0o664)
@@ -86,7 +86,7 @@ describe.skipIf(missing)(`the init container${missing ? ` (${missing})` : ''}`, 
   })
 })
 
-describe.skipIf(missing)('errors of the init container', () => {
+describe.skipIf(missing)(`errors of the init container${missing ? ` (skipped: ${missing})` : ''}`, () => {
   const failing: readonly (readonly [
     string,
     readonly string[],
@@ -132,7 +132,7 @@ describe.skipIf(missing)('errors of the init container', () => {
   )
 })
 
-describe.skipIf(missing)('the bootstrapper of a code-modules image', () => {
+describe.skipIf(missing)(`the bootstrapper of a code-modules image${missing ? ` (skipped: ${missing})` : ''}`, () => {
   const standalone = (...args: readonly (readonly string[])[]) => [bundle.standalone, ...podArgs(...args)]
 
   it('copies the agent out of its image, links its version and configures it', async () => {

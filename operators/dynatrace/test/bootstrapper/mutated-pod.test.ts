@@ -58,7 +58,7 @@ async function volumesOf({ mode }: GoldenCase): Promise<InitContainer> {
 
 const missing = missingIsolation()
 
-describe.skipIf(missing)('the init container of a mutated pod', () => {
+describe.skipIf(missing)(`the init container of a mutated pod${missing ? ` (skipped: ${missing})` : ''}`, () => {
   it.each(cases().map((of) => [titleOf(of), of] as const))('prepares it: %s', async (_, of) => {
     const { input, facts } = caseInput(of)
     const injected = inject(input, facts)

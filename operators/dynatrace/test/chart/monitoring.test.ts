@@ -26,7 +26,7 @@ interface Policy {
   readonly ingress: readonly { readonly ports: readonly { readonly port: string }[]; readonly from: unknown }[]
 }
 
-describe.skipIf(helmPath === undefined)('the chart (skipped where there is no helm)', () => {
+describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () => {
   let plain: readonly UnknownObject[]
   let full: readonly UnknownObject[]
   beforeAll(async () => {

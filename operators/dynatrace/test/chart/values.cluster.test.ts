@@ -62,36 +62,39 @@ describe.each(await helmsToTry())('the chart with $name', ({ path }) => {
     return stdout
   }
 
-  it.skipIf(path === undefined)('takes over a release of another chart with --reuse-values', async () => {
-    const other = join(folder, 'other')
-    await mkdir(join(other, 'templates'), { recursive: true })
-    await writeFile(
-      join(other, 'Chart.yaml'),
-      stringify({ apiVersion: 'v2', name: 'dynatrace-operator', version: '1.8.1' }),
-    )
-    await writeFile(join(other, 'values.yaml'), stringify(VALUES_OF_OTHERS))
-    await writeFile(join(other, 'user.yaml'), stringify(VALUES_OF_USER))
-    const name = 'dynatrace-operator'
-    const namespace = await cluster.createNamespace()
-    const inNamespace = ['-n', namespace]
-    await helm('install', name, other, ...inNamespace, '-f', join(other, 'user.yaml'))
+  it.skipIf(path === undefined)(
+    'takes over a release of another chart with --reuse-values (skipped without helm)',
+    async () => {
+      const other = join(folder, 'other')
+      await mkdir(join(other, 'templates'), { recursive: true })
+      await writeFile(
+        join(other, 'Chart.yaml'),
+        stringify({ apiVersion: 'v2', name: 'dynatrace-operator', version: '1.8.1' }),
+      )
+      await writeFile(join(other, 'values.yaml'), stringify(VALUES_OF_OTHERS))
+      await writeFile(join(other, 'user.yaml'), stringify(VALUES_OF_USER))
+      const name = 'dynatrace-operator'
+      const namespace = await cluster.createNamespace()
+      const inNamespace = ['-n', namespace]
+      await helm('install', name, other, ...inNamespace, '-f', join(other, 'user.yaml'))
 
-    const printed = await helm('upgrade', name, CHART, ...inNamespace, '--reuse-values')
-    expect(printed).toContain('operator.limits.memory: 128Mi')
-    const { requests, limits } = VALUES_OF_OTHERS.operator
-    const { spec } = await client.get(Deployments, { namespace, name: 'dynatrace-operator' })
-    const [container] = spec?.template.spec?.containers ?? []
-    expect(container?.resources).toEqual({ requests, limits })
-    expect(container?.env).toContainEqual({ name: 'LOG_LEVEL', value: 'debug' })
-    const driver = await client.get(DaemonSets, { namespace, name: 'dynatrace-oneagent-csi-driver' })
-    expect(JSON.stringify(driver)).toContain('"name":"CLEANUP_PERIOD","value":"1h"')
+      const printed = await helm('upgrade', name, CHART, ...inNamespace, '--reuse-values')
+      expect(printed).toContain('operator.limits.memory: 128Mi')
+      const { requests, limits } = VALUES_OF_OTHERS.operator
+      const { spec } = await client.get(Deployments, { namespace, name: 'dynatrace-operator' })
+      const [container] = spec?.template.spec?.containers ?? []
+      expect(container?.resources).toEqual({ requests, limits })
+      expect(container?.env).toContainEqual({ name: 'LOG_LEVEL', value: 'debug' })
+      const driver = await client.get(DaemonSets, { namespace, name: 'dynatrace-oneagent-csi-driver' })
+      expect(JSON.stringify(driver)).toContain('"name":"CLEANUP_PERIOD","value":"1h"')
 
-    // What only this chart has can be set then, and is kept by another upgrade.
-    await helm('upgrade', name, CHART, ...inNamespace, '--reuse-values', '--set', 'networkPolicy.enabled=true')
-    await helm('upgrade', name, CHART, ...inNamespace, '--reuse-values', '--set', 'webhook.requests.memory=100Mi')
-    expect(await helm('get', 'manifest', name, ...inNamespace)).toContain('kind: NetworkPolicy')
-    await helm('uninstall', name, ...inNamespace)
-  })
+      // What only this chart has can be set then, and is kept by another upgrade.
+      await helm('upgrade', name, CHART, ...inNamespace, '--reuse-values', '--set', 'networkPolicy.enabled=true')
+      await helm('upgrade', name, CHART, ...inNamespace, '--reuse-values', '--set', 'webhook.requests.memory=100Mi')
+      expect(await helm('get', 'manifest', name, ...inNamespace)).toContain('kind: NetworkPolicy')
+      await helm('uninstall', name, ...inNamespace)
+    },
+  )
 })
 
 describe.skipIf((await helmsToTry())[0]?.path === undefined)('resources of the chart (skipped without helm)', () => {

@@ -23,7 +23,7 @@ async function isRunning(pid: number): Promise<boolean> {
   return status !== '' && !/^State:\s+[ZX]/m.test(status)
 }
 
-describe.skipIf(missingRights())('a test that is killed while a driver has mounts', () => {
+describe.skipIf(missingRights())('a test that is killed while a driver has mounts (skipped without root)', () => {
   it('leaves neither the driver nor the namespace with its mounts behind', async () => {
     const test = spawnBound([process.execPath, SCRIPT])
     const [line] = await once(createInterface(test.stdout), 'line')

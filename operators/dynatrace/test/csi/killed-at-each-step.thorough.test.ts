@@ -29,7 +29,7 @@ async function isKilled(node: CsiNode, volume: PodVolume, step: Step): Promise<b
 }
 
 const missing = missingRights() ?? missingTracer()
-describe.skipIf(missing)(`a driver killed before each of its changes${missing ? ` (${missing})` : ''}`, () => {
+describe.skipIf(missing)(`a driver killed before each of its changes${missing ? ` (skipped: ${missing})` : ''}`, () => {
   it.each([
     ['an application', APP, 2],
     ['a host agent', HOST, 1],

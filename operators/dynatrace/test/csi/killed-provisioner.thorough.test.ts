@@ -14,7 +14,7 @@ const AT_MOST = { ZIP: 5, image: 3, Job: 3 }
 const UNUSED = '1.0.0.0-1'
 
 describe.skipIf(missingTracer()).each(METHODS)(
-  'a provisioner killed before its changes, with an agent by %s',
+  'a provisioner killed before its changes, with an agent by %s (skipped without strace)',
   (name) => {
     let world: ProvisionerWorld
     let programs: JobPrograms

@@ -29,7 +29,7 @@ async function leftovers(node: CsiNode) {
   }
 }
 
-describe.skipIf(missingRights())('a driver killed while it works on volumes', () => {
+describe.skipIf(missingRights())('a driver killed while it works on volumes (skipped without root)', () => {
   it(`leaves no stray mount or directory, at ${MOMENTS} moments`, { timeout: 900_000 }, async () => {
     await using node = await csiNode()
     await node.installModule('1.2.3.4-5', 'dk')

@@ -9,7 +9,7 @@ import { Kubelet, kubeletPod } from './support/kubelet.ts'
 const DRIVER = 'csi.oneagent.dynatrace.com'
 const APP = { mode: 'app', dynakube: 'dk', retryTimeout: '10m0s' }
 
-describe.skipIf(missingRights())('a kubelet', () => {
+describe.skipIf(missingRights())('a kubelet (skipped without root)', () => {
   it('registers the driver, mounts agents into pods as soon as there is one, and forgets the driver', async () => {
     await using node = await csiNode()
     const folder = join(node.data, '..')

@@ -37,7 +37,7 @@ found.lazily = [await mounts.unmount(at('merged'), 'lazily'), await mounts.unmou
 found.error = await mounts.bind(at('none'), at('target')).catch((error) => [error.name, error.code, error.message])
 console.log(JSON.stringify(found))`
 
-describe.skipIf(missingRights())('mounting', () => {
+describe.skipIf(missingRights())('mounting (skipped without root)', () => {
   it.each(['kernel', 'tool'])('by %s makes overlays and binds, and removes them', async (way) => {
     const folder = await mkdtemp(join(tmpdir(), 'mounting-'))
     try {

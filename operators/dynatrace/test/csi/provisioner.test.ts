@@ -364,12 +364,15 @@ describe('an archive that means harm', () => {
 })
 
 describe('a data directory that cannot be used', () => {
-  it.skipIf(process.getuid?.() === 0)('is an error that names it', async () => {
-    await chmod(stage.paths.codeModules, 0o500)
-    await stage.dynakube('stuck', { spec: CLOUD_NATIVE, codeModules: { version: '9.9.9.9-9' } })
-    await expect(stage.reconcile('stuck')).rejects.toThrow(stage.paths.codeModules)
-    await chmod(stage.paths.codeModules, 0o755)
-  })
+  it.skipIf(process.getuid?.() === 0)(
+    'is an error that names it (skipped as root, who may write everywhere)',
+    async () => {
+      await chmod(stage.paths.codeModules, 0o500)
+      await stage.dynakube('stuck', { spec: CLOUD_NATIVE, codeModules: { version: '9.9.9.9-9' } })
+      await expect(stage.reconcile('stuck')).rejects.toThrow(stage.paths.codeModules)
+      await chmod(stage.paths.codeModules, 0o755)
+    },
+  )
 
   it('is an error when a file is in the way', async () => {
     await writeFile(stage.paths.dynakube('inTheWay'), '')

@@ -20,7 +20,7 @@ async function mountOverlay(node: CsiNode, times = 1): Promise<void> {
   }
 }
 
-describe.skipIf(missingRights())('a driver that is started again', () => {
+describe.skipIf(missingRights())('a driver that is started again (skipped without root)', () => {
   it('does not touch the volumes of running pods, and can still unpublish them', async () => {
     await using node = await csiNode()
     const first = await node.start()

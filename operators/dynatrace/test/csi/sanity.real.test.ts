@@ -32,7 +32,7 @@ const CONTROLLER = {
   DeleteVolume: async () => new Uint8Array(),
 }
 
-it.skipIf(missing)(`csi-sanity finds nothing to object to${missing ? ` (${missing})` : ''}`, async () => {
+it.skipIf(missing)(`csi-sanity finds nothing to object to${missing ? ` (skipped: ${missing})` : ''}`, async () => {
   await using node = await csiNode()
   const driver = await node.start()
   await node.installModule('1.2.3.4-5', 'dk')

@@ -14,7 +14,7 @@ const OK = { response: {} }
 const missing = missingRights()
 const inAppMounts = ({ data }: CsiNode) => readdir(join(data, 'appmounts')).catch(() => [])
 
-describe.skipIf(missing)(`the CSI driver${missing ? ` (${missing})` : ''}`, () => {
+describe.skipIf(missing)(`the CSI driver${missing ? ` (skipped: ${missing})` : ''}`, () => {
   let node: CsiNode
   let driver: Driver
   beforeAll(async () => {
@@ -248,7 +248,7 @@ describe.skipIf(missing)(`the CSI driver${missing ? ` (${missing})` : ''}`, () =
   })
 })
 
-describe.skipIf(missing)('a limit of calls', () => {
+describe.skipIf(missing)(`a limit of calls${missing ? ` (skipped: ${missing})` : ''}`, () => {
   it.each([
     [{ GRPC_MAX_REQUESTS_LIMIT: '0' }, { code: 8 }],
     [{ GRPC_MAX_REQUESTS_LIMIT: 'x' }, OK],

@@ -36,7 +36,7 @@ const exists = (path: string) =>
     () => false,
   )
 
-describe.skipIf(missing)(`unpublishing a volume that is in use${missing ? ` (${missing})` : ''}`, () => {
+describe.skipIf(missing)(`unpublishing a volume that is in use${missing ? ` (skipped: ${missing})` : ''}`, () => {
   const host = { mode: 'host', dynakube: 'dk' }
   it.each<readonly [string, PodVolume, string]>([
     ['an application', { pod: 'web' }, 'agent'],

@@ -14,7 +14,7 @@ import {
 const OK = { response: {} }
 const missing = missingRights()
 
-describe.skipIf(missing)(`an unusual request${missing ? ` (${missing})` : ''}`, () => {
+describe.skipIf(missing)(`an unusual request${missing ? ` (skipped: ${missing})` : ''}`, () => {
   let node: CsiNode
   let driver: Driver
   beforeAll(async () => {

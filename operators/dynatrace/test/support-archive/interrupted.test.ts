@@ -140,21 +140,24 @@ it('exits like any program in a pipe when whoever reads its output goes away', a
 
 const noMounts = missingRights()
 
-it.skipIf(noMounts)(`says that the disk is full, and leaves no file${noMounts ? ` (${noMounts})` : ''}`, async () => {
-  afterFirstLine = () => Promise.resolve()
-  const disk = await mkdtemp(join(folder, 'disk-'))
-  // The mount is in a namespace of the shell's own, which is gone when it ends.
-  const script = `unshare -m sh -c 'mount -t tmpfs -o size=256k tmpfs ${disk} && "$@"; code=$?; ls -A ${disk}; exit $code' sh "$@"`
-  const file = join(disk, 'archive.zip')
-  const { output, ended } = startInShell(script, '--file', file, ...LARGE)
-  expect(await ended).toBe(1)
-  expect(output.stdout.toString()).toBe('')
-  expect(output.stderr).toMatch(
-    /^dynatrace-operator: cannot write the archive \S+archive\.zip: ENOSPC: no space left.*\. Free some space, or write it to another disk$/m,
-  )
-  // It is no part that is missing.
-  expect(output.stderr).not.toMatch(/is not in the archive: .*ENOSPC|complete but for/)
-})
+it.skipIf(noMounts)(
+  `says that the disk is full, and leaves no file${noMounts ? ` (skipped: ${noMounts})` : ''}`,
+  async () => {
+    afterFirstLine = () => Promise.resolve()
+    const disk = await mkdtemp(join(folder, 'disk-'))
+    // The mount is in a namespace of the shell's own, which is gone when it ends.
+    const script = `unshare -m sh -c 'mount -t tmpfs -o size=256k tmpfs ${disk} && "$@"; code=$?; ls -A ${disk}; exit $code' sh "$@"`
+    const file = join(disk, 'archive.zip')
+    const { output, ended } = startInShell(script, '--file', file, ...LARGE)
+    expect(await ended).toBe(1)
+    expect(output.stdout.toString()).toBe('')
+    expect(output.stderr).toMatch(
+      /^dynatrace-operator: cannot write the archive \S+archive\.zip: ENOSPC: no space left.*\. Free some space, or write it to another disk$/m,
+    )
+    // It is no part that is missing.
+    expect(output.stderr).not.toMatch(/is not in the archive: .*ENOSPC|complete but for/)
+  },
+)
 
 it('says that a file may not become so large, and keeps the archive of before', async () => {
   afterFirstLine = () => Promise.resolve()
@@ -178,11 +181,14 @@ it('says which folder is missing before it collects anything', async () => {
   expect(output.stderr).not.toContain('collected')
 })
 
-it.skipIf(process.platform !== 'linux')('says that its standard output is on a full disk (Linux only)', async () => {
-  afterFirstLine = () => Promise.resolve()
-  const { output, ended } = startInShell('exec "$@" > /dev/full', '--stdout', ...LARGE)
-  expect(await ended).toBe(1)
-  const sentence = 'dynatrace-operator: cannot write to standard output: ENOSPC: no space left on device, write\n'
-  expect(output.stderr.endsWith(sentence)).toBe(true)
-  expect(output.stderr).not.toContain(' at ')
-})
+it.skipIf(process.platform !== 'linux')(
+  'says that its standard output is on a full disk (skipped except on Linux)',
+  async () => {
+    afterFirstLine = () => Promise.resolve()
+    const { output, ended } = startInShell('exec "$@" > /dev/full', '--stdout', ...LARGE)
+    expect(await ended).toBe(1)
+    const sentence = 'dynatrace-operator: cannot write to standard output: ENOSPC: no space left on device, write\n'
+    expect(output.stderr.endsWith(sentence)).toBe(true)
+    expect(output.stderr).not.toContain(' at ')
+  },
+)

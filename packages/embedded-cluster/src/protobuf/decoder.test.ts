@@ -1,6 +1,3 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../json.ts'
@@ -232,39 +229,3 @@ describe('any input', () => {
     )
   })
 })
-
-/** Objects of every kind in both formats, which are part of the Kubernetes sources and not copied here. */
-function testData(): string | undefined {
-  try {
-    const cache = execFileSync('go', ['env', 'GOMODCACHE'], { encoding: 'utf8' }).trim()
-    const [folder] = readdirSync(join(cache, 'k8s.io')).filter((name) => name.startsWith('api@v0.35.'))
-    const path = folder === undefined ? undefined : join(cache, 'k8s.io', folder, 'testdata', 'HEAD')
-    return path !== undefined && existsSync(path) ? path : undefined
-  } catch {
-    // Nothing else needs Go or a module cache.
-    return undefined
-  }
-}
-
-const folder = testData()
-
-describe.skipIf(folder === undefined)(
-  'the test objects of Kubernetes (skipped without its module in Go’s cache)',
-  () => {
-    const served = JSON.parse(readFileSync(new URL('../../data/protobuf.json', import.meta.url), 'utf8')).packages
-    const names = readdirSync(folder ?? '.').filter((name) => name.endsWith('.pb'))
-    const vectors = names.flatMap((name) => {
-      const bytes = readFileSync(join(folder ?? '', name))
-      const json: JsonObject = JSON.parse(readFileSync(join(folder ?? '', name.replace(/pb$/, 'json')), 'utf8'))
-      return Object.hasOwn(served, String(json.apiVersion)) ? [{ name, bytes, json }] : []
-    })
-
-    it('are a meaningful number', () => {
-      expect(vectors.length).toBeGreaterThan(80)
-    })
-
-    it.each(vectors)('$name decodes to its JSON', ({ bytes, json }) => {
-      expect(decoder.decode(bytes)).toEqual(json)
-    })
-  },
-)

@@ -53,7 +53,7 @@ metadata:
   name: {{ .Release.Name }}
 `
 
-describe.skipIf(helm === undefined)('helm', () => {
+describe.skipIf(helm === undefined)('helm (skipped without helm)', () => {
   let session: ClientSession
 
   beforeAll(async () => {

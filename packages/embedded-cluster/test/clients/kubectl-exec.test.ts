@@ -33,7 +33,7 @@ const manifest = [
 describe.skipIf(kubectl === undefined).each([
   { way: 'a WebSocket', isWebSocket: 'true' },
   { way: 'SPDY', isWebSocket: 'false' },
-])('kubectl by $way', ({ isWebSocket }) => {
+])('kubectl by $way (skipped without kubectl)', ({ isWebSocket }) => {
   const env = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: isWebSocket, KUBECTL_PORT_FORWARD_WEBSOCKETS: isWebSocket }
   let session: ClientSession
 

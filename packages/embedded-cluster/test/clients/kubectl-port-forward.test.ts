@@ -18,7 +18,7 @@ const manifest = JSON.stringify({
   spec: { containers: [{ name: 'main', image: 'web:1' }] },
 })
 
-describe.skipIf(kubectl === undefined)('kubectl port-forward', () => {
+describe.skipIf(kubectl === undefined)('kubectl port-forward (skipped without kubectl)', () => {
   let session: ClientSession
   let echo: Server
 

@@ -9,7 +9,7 @@ import { configMapManifest, webManifest } from './support/manifests.ts'
 
 const kubectl = await findClientBinary('kubectl')
 
-describe.skipIf(kubectl === undefined)('kubectl', () => {
+describe.skipIf(kubectl === undefined)('kubectl (skipped without kubectl)', () => {
   let session: ClientSession
 
   beforeAll(async () => {
