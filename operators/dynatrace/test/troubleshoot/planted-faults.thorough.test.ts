@@ -1,9 +1,10 @@
 import { runCaptured } from '@reeve/cli/testing'
+import { ValidatingWebhookConfigurations } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { DynaKubes } from '../../src/index.ts'
 import { helmPath } from '../support/render-chart.ts'
-import { addDynaKube } from './support/faults/planted-fault.ts'
+import { addDynaKube, without } from './support/faults/planted-fault.ts'
 import { type HealthyStage, NAMESPACE, setHealthyStage, TENANT } from './support/healthy-stage.ts'
 import { PLANTED_FAULTS } from './support/planted-faults.ts'
 
@@ -60,6 +61,18 @@ describe.skipIf(helmPath === undefined)('troubleshoot (skipped without helm)', (
       }
     })
   }
+
+  it('does not claim that the API server reaches a webhook that is not registered', async () => {
+    const undo = await without(ValidatingWebhookConfigurations, { name: 'dynatrace-webhook' })(stage)
+    try {
+      const { findings } = await stage.troubleshoot()
+      const messages = findings.filter(({ check }) => check === 'webhook').map(({ message }) => message)
+      expect(messages).toContain('the ValidatingWebhookConfiguration dynatrace-webhook does not exist')
+      expect(messages.filter((message) => message.includes('reaches'))).toEqual([])
+    } finally {
+      await undo()
+    }
+  })
 
   it('ends with the first prerequisite that fails', async () => {
     const checks = async (...args: string[]) => [

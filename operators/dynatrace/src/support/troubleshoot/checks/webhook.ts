@@ -19,6 +19,7 @@ import { bounded, find, readRemedy, reporterOf, type TroubleshootContext } from 
 import type { CheckReporter } from '../finding.ts'
 
 const HOUR_MS = 3_600_000
+const VALIDATING = ValidatingWebhookConfigurations.kind
 /** On pods of the Operator Lifecycle Manager, which issues certificates itself. */
 const OLM_ANNOTATION = 'olm.operatorNamespace'
 /** The operator renews certificates 12 hours before their end; later it is not doing so. */
@@ -38,10 +39,13 @@ export async function checkWebhook(
     await checkCertificate(context, reporter, configurations)
   } else reporter.info('the webhook is registered by URL: its pods and its certificate are not looked for')
   const [dynakube] = dynakubes
-  if (dynakube !== undefined) await checkReachable(context, reporter, dynakube)
+  // The API server allows everything where no webhook validates: that says nothing about the webhook.
+  const isValidated = configurations.some(({ kind, webhooks }) => kind === VALIDATING && webhooks.length > 0)
+  if (dynakube !== undefined && isValidated) await checkReachable(context, reporter, dynakube)
 }
 
 interface Configuration {
+  readonly kind: string
   readonly title: string
   readonly webhooks: readonly { readonly clientConfig?: WebhookClientConfig }[]
 }
@@ -54,7 +58,7 @@ async function readConfigurations(
   for (const kind of [MutatingWebhookConfigurations, ValidatingWebhookConfigurations] as const) {
     const title = `the ${kind.kind} ${WEBHOOK_NAME}`
     const configuration = await find(context, kind, { name: WEBHOOK_NAME })
-    if (configuration !== undefined) found.push({ title, webhooks: configuration.webhooks ?? [] })
+    if (configuration !== undefined) found.push({ kind: kind.kind, title, webhooks: configuration.webhooks ?? [] })
     else reporter.error(`${title} does not exist`, 'install or upgrade the chart')
   }
   return found
