@@ -25,7 +25,7 @@ export class ReadForms {
    */
   of(info: ResourceInfo, stored: StoredObject): StoredObject {
     if (!info.custom) return stored
-    const schema = this.#registry.stored(groupResource(info))?.schema
+    const schema = this.#schemaOf(info, stored.object)
     if (schema === undefined) return stored
     const known = this.#forms.get(stored)
     if (known?.schema === schema) return known.form
@@ -34,6 +34,13 @@ export class ReadForms {
     const form = isSame ? stored : new StoredObject(stored.key, deepFreeze(completed), stored.revision)
     this.#forms.set(stored, { schema, form })
     return form
+  }
+
+  /** That of the version in which the object is stored, which a definition may have left since. */
+  #schemaOf(info: ResourceInfo, { apiVersion }: JsonObject): Schema | undefined {
+    const name = groupResource(info)
+    const own = this.#registry.versionsOf(name).find(({ group, version }) => apiVersion === `${group}/${version}`)
+    return (own ?? this.#registry.stored(name))?.schema
   }
 
   /** A converted object without the fields that its version does not have. */

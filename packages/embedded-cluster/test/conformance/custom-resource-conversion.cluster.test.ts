@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ApiResource } from './support/api-resource.ts'
 import { ConformanceApi, type Json } from './support/conformance-api.ts'
 import {
+  DEFINITIONS,
   defineWidgets,
   removeDefinition,
   schemaOf,
@@ -228,4 +229,14 @@ describe('a conversion fails', () => {
     expect(status).toBe(500)
     expect((await v1.get('unwritten')).status).toBe(404)
   })
+})
+
+it('an object keeps its fields when another version becomes the one that is stored', async () => {
+  await v1.given('stored-before', { spec: { size: '3x4' } })
+  const path = `${DEFINITIONS}/widgets.${group}`
+  const { body } = await api.get(path)
+  const versions = body.spec.versions.map((version: Json) => ({ ...version, storage: version.name === 'v2' }))
+  expect((await api.patch(path, { spec: { versions } })).status).toBe(200)
+  expect((await v2.get('stored-before')).body.spec.dimensions).toEqual({ width: '3', height: '4' })
+  expect((await v1.get('stored-before')).body.spec.size).toBe('3x4')
 })
