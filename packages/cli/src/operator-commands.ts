@@ -108,7 +108,7 @@ Examples:
         ...own.frame,
         concurrency: options.concurrency,
         namespaces: options.watchNamespace,
-        webhook: webhook && { ...webhook, inject: { ...webhook.inject, ...convertedBy(operator) } },
+        webhook,
       })
       return await context.untilSignal((signal) => manager.run(signal))
     },
@@ -117,14 +117,6 @@ Examples:
 
 /** Only whether there are webhooks matters, not where. */
 const NOWHERE = { url: 'https://localhost' }
-
-/** The CRDs that have to trust the certificate of the operator. */
-function convertedBy(operator: CommandedOperator): { readonly customResourceDefinitions?: readonly string[] } {
-  const names = operator
-    .crds(NOWHERE)
-    .flatMap(({ metadata, spec }) => (spec.conversion?.strategy === 'Webhook' ? (metadata.name ?? []) : []))
-  return names.length === 0 ? {} : { customResourceDefinitions: names }
-}
 
 function crdCommand(name: string, load: () => Promise<CommandedOperator>): Subcommand<Record<string, never>> {
   return {

@@ -68,6 +68,15 @@ export class NotCachedError extends RuntimeError {
   }
 }
 
+/** A resource is read before its first complete state has arrived. */
+export class NotSyncedError extends RuntimeError {
+  override readonly name = 'NotSyncedError'
+
+  constructor(what: string) {
+    super('NOT_SYNCED', `${what} is not synced yet: await cache.waitForSync(signal) before reading it`)
+  }
+}
+
 /** An index is read that was not declared. */
 export class UnknownIndexError extends RuntimeError {
   override readonly name = 'UnknownIndexError'

@@ -162,6 +162,23 @@ describe('reading through the cache', () => {
     const older: Resource<Widget> = { ...Widgets, version: 'v1alpha1' }
     expect(() => cache.list(older)).toThrow('example.com/v1alpha1')
   })
+
+  test('fails until the first list has arrived instead of reporting objects as absent', async () => {
+    const { cluster, cache, start, stop } = cacheScenario()
+    cluster.put(Widgets, widget('a'))
+    cache.informer(Widgets)
+    for (const read of [
+      () => cache.get(Widgets, key('a')),
+      () => cache.list(Widgets),
+      () => cache.ownedBy(Widgets, 'uid'),
+      () => cache.byIndex(Widgets, 'namespace', 'ns'),
+    ]) {
+      expect(read).toThrow('widgets.example.com is not synced yet: await cache.waitForSync(signal)')
+    }
+    await start()
+    expect(cache.get(Widgets, key('a'))?.metadata.name).toBe('a')
+    await stop()
+  })
 })
 
 describe('own writes', () => {

@@ -13,7 +13,7 @@ import { keepOwnFields } from '../engine/own-fields.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import { CacheConfigError, TooManyInformersError, UnscopedInformerError } from './cache-error.ts'
+import { CacheConfigError, NotSyncedError, TooManyInformersError, UnscopedInformerError } from './cache-error.ts'
 import { type CacheReader, readerOf } from './cache-reader.ts'
 import { Informer, type InformerEnvironment } from './informer.ts'
 import type { InformerHealth } from './informer-health.ts'
@@ -87,8 +87,9 @@ const NEVER_CLUSTER_WIDE = new Set(['secrets', 'configmaps'])
 /**
  * The local copies of what controllers read.
  *
- * *Guarantees*: asking twice for the same resource and selection gives the same informer; reads never wait; with
- * {@link Cache.trackWrites} they include the process's own writes; once `run` resolved nothing is running.
+ * *Guarantees*: asking twice for the same resource and selection gives the same informer; reads never wait, and fail with
+ * {@link NotSyncedError} rather than show a cache that is still being filled; with {@link Cache.trackWrites} they include
+ * the process's own writes; once `run` resolved nothing is running.
  *
  * @example
  * const cache = new Cache(client)
@@ -278,19 +279,19 @@ export class Cache implements Runnable, CacheReader {
   }
 
   get<T extends KubeObject>(of: Resource<T>, key: ObjectKey) {
-    return this.#reader.get(of, key)
+    return this.#synced(of, this.#reader.get(of, key))
   }
 
   list<T extends KubeObject>(of: Resource<T>, options?: { namespace?: string; labelSelector?: string }) {
-    return this.#reader.list(of, options)
+    return this.#synced(of, this.#reader.list(of, options))
   }
 
   byIndex<T extends KubeObject>(of: Resource<T>, index: string, value: string) {
-    return this.#reader.byIndex(of, index, value)
+    return this.#synced(of, this.#reader.byIndex(of, index, value))
   }
 
   ownedBy<T extends KubeObject>(of: Resource<T>, ownerUid: string) {
-    return this.#reader.ownedBy(of, ownerUid)
+    return this.#synced(of, this.#reader.ownedBy(of, ownerUid))
   }
 
   keepsOwnFields(of: Resource, fieldManager: string) {
@@ -303,6 +304,14 @@ export class Cache implements Runnable, CacheReader {
 
   selects<T extends KubeObject>(of: Resource<T>, object: KubeObject) {
     return this.#reader.selects(of, object)
+  }
+
+  /** Returns what was read. Borrowed informers may be empty: nothing waits for them, and their kind may not exist. */
+  #synced<R>(of: Resource, result: R): R {
+    for (const informer of this.#informersOf(of)) {
+      if (!informer.isSynced && this.#permanent.includes(informer)) throw new NotSyncedError(resourceName(of))
+    }
+    return result
   }
 
   #informersOf<T extends KubeObject>(of: Resource<T>): readonly Informer<T>[] {

@@ -11,6 +11,14 @@ export interface CheckResult {
   readonly name: string
   /** Absent when the check passed. */
   readonly failure?: string
+  /** False for a check that only informs: the others decide. */
+  readonly isRequired: boolean
+}
+
+/** Options of a check. */
+export interface HealthCheckOptions {
+  /** Whether its failure fails the whole; otherwise it is only shown. Called with every run. @default it does */
+  readonly isRequired?: () => boolean
 }
 
 /** Options of {@link HealthChecks}. */
@@ -36,7 +44,7 @@ const MAX_FAILURE_LENGTH = 500
  * })
  */
 export class HealthChecks {
-  readonly #checks = new Map<string, HealthCheck>()
+  readonly #checks = new Map<string, { readonly check: HealthCheck; readonly isRequired: () => boolean }>()
   readonly #timeoutMs: number
   readonly #clock: Clock
 
@@ -46,7 +54,7 @@ export class HealthChecks {
   }
 
   /** Adds a check. Throws when the name is taken or not valid in a path. Returns the function that removes it. */
-  add(name: string, check: HealthCheck): () => void {
+  add(name: string, check: HealthCheck, { isRequired = () => true }: HealthCheckOptions = {}): () => void {
     if (!CHECK_NAME.test(name)) {
       throw new RuntimeError(
         'HEALTH_CHECK_NAME',
@@ -56,9 +64,10 @@ export class HealthChecks {
     if (this.#checks.has(name)) {
       throw new RuntimeError('HEALTH_CHECK_NAME', `a check already has the name "${name}": choose another name`)
     }
-    this.#checks.set(name, check)
+    const added = { check, isRequired }
+    this.#checks.set(name, added)
     return () => {
-      if (this.#checks.get(name) === check) this.#checks.delete(name)
+      if (this.#checks.get(name) === added) this.#checks.delete(name)
     }
   }
 
@@ -70,18 +79,24 @@ export class HealthChecks {
   /** Runs all checks, or one, at the same time; in the order of their addition. */
   async run(only?: string): Promise<readonly CheckResult[]> {
     const chosen = [...this.#checks].filter(([name]) => only === undefined || name === only)
-    return Promise.all(chosen.map(([name, check]) => this.#runOne(name, check)))
+    return Promise.all(
+      chosen.map(async ([name, { check, isRequired }]) => ({
+        name,
+        isRequired: isRequired(),
+        ...(await this.#runOne(check)),
+      })),
+    )
   }
 
-  async #runOne(name: string, check: HealthCheck): Promise<CheckResult> {
+  async #runOne(check: HealthCheck): Promise<Pick<CheckResult, 'failure'>> {
     const timeoutMs = this.#timeoutMs
     const onTimeout = () => new Error(`no response within ${timeoutMs} ms`)
     try {
       await withDeadline({ clock: this.#clock, timeoutMs, onTimeout }, async (signal) => check(signal))
-      return { name }
+      return {}
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      return { name, failure: redactText(message).slice(0, MAX_FAILURE_LENGTH) }
+      return { failure: redactText(message).slice(0, MAX_FAILURE_LENGTH) }
     }
   }
 }

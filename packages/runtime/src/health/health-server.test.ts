@@ -60,6 +60,17 @@ test('a check can be requested alone or excluded', async () => {
   expect((await get('/readyz?exclude=bad')).status).toBe(200)
 })
 
+test('a check that is not required is shown and decides only when it is requested alone', async () => {
+  const readiness = checks(['ping', () => undefined])
+  readiness.add('cache', fail('cut off'), { isRequired: () => false })
+  const { get } = await start({ readiness })
+  expect((await get('/readyz')).status).toBe(200)
+  expect(await (await get('/readyz?verbose')).text()).toBe(
+    '[+]ping ok\n[-]cache failed (not required): cut off\nreadyz check passed\n',
+  )
+  expect((await get('/readyz/cache')).status).toBe(503)
+})
+
 test('what is not configured is not served', async () => {
   const { get } = await start({ health: new HealthChecks() })
   for (const path of ['/', '/readyz', '/metrics', '/healthz/a/b']) expect((await get(path)).status).toBe(404)
@@ -100,7 +111,7 @@ test('a check that hangs fails after its timeout and is aborted', async () => {
     return new Promise(() => undefined)
   })
   const results = await clock.runToCompletion(readiness.run())
-  expect(results).toEqual([{ name: 'slow', failure: 'no response within 900 ms' }])
+  expect(results).toEqual([{ name: 'slow', isRequired: true, failure: 'no response within 900 ms' }])
   expect(stopped).toBe(true)
   expect(clock.pendingTimers).toBe(0)
 })

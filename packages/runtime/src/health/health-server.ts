@@ -44,8 +44,8 @@ const REFUSALS = {
 const NOT_FOUND: HealthResponse = { status: 404, contentType: TEXT, body: 'not found\n' }
 
 /**
- * Serves checks and metrics. `/readyz?verbose` lists every check, `/readyz/<name>` runs one of them, and
- * `?exclude=<name>` leaves one out.
+ * Serves checks and metrics. `/readyz?verbose` lists every check, `/readyz/<name>` runs one of them, which then decides
+ * alone, and `?exclude=<name>` leaves one out.
  *
  * @example
  * const server = new HealthServer({ port: 8081, health: new HealthChecks(), readiness })
@@ -111,7 +111,9 @@ export class HealthServer implements Runnable {
     const checks = this.#checksFor(root)
     if (checks === undefined || (name !== undefined && !checks.has(name))) return NOT_FOUND
     const excluded = new Set(searchParams.getAll('exclude'))
-    const results = (await checks.run(name)).filter((result) => !excluded.has(result.name))
+    const results = (await checks.run(name))
+      .filter((result) => !excluded.has(result.name))
+      .map((result) => ({ ...result, isRequired: result.isRequired || result.name === name }))
     return report(root, results, searchParams.has('verbose'))
   }
 
@@ -159,12 +161,13 @@ export class HealthServer implements Runnable {
 }
 
 function report(root: string, results: readonly CheckResult[], isVerbose: boolean): HealthResponse {
-  const hasFailed = results.some(({ failure }) => failure !== undefined)
+  const hasFailed = results.some(({ failure, isRequired }) => failure !== undefined && isRequired)
   const status = hasFailed ? 503 : 200
   if (!hasFailed && !isVerbose) return { status, contentType: TEXT, body: 'ok' }
-  const lines = results.map(({ name, failure }) =>
-    failure === undefined ? `[+]${name} ok` : `[-]${name} failed: ${failure.replaceAll('\n', ' ')}`,
-  )
+  const lines = results.map(({ name, failure, isRequired }) => {
+    if (failure === undefined) return `[+]${name} ok`
+    return `[-]${name} failed${isRequired ? '' : ' (not required)'}: ${failure.replaceAll('\n', ' ')}`
+  })
   const body = `${[...lines, `${root} check ${hasFailed ? 'failed' : 'passed'}`].join('\n')}\n`
   return { status, contentType: TEXT, body }
 }

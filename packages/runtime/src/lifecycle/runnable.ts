@@ -25,6 +25,11 @@ export interface Runnable {
   readonly isSharded?: boolean
   /** What it has to be started before. Ignored when `needsLeadership`. @default 'workers' */
   readonly phase?: StartPhase
+  /**
+   * Whether caches may need it while they fill, through a Service that only has ready pods: a conversion webhook. The
+   * manager is ready before its caches are filled then. @default false
+   */
+  readonly isNeededByCaches?: boolean
   run(signal: AbortSignal): Promise<void>
   /**
    * Resolves when the parts after it may start: the server listens, the cache is filled. Called after `run`.

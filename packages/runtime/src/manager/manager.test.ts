@@ -47,6 +47,26 @@ const ready = async (manager: Manager) => (await manager.readiness.run('manager'
 const touch = (client: KubeClient, name: string) =>
   client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'shop', name } })
 
+test('is ready before its caches are filled when they need its webhooks, and not before those are served', async () => {
+  const world = setUp()
+  const { clock, manager, stop } = world
+  manager.add(
+    { ...part(world, 'webhooks', { phase: 'webhooks' }), isNeededByCaches: true },
+    part(world, 'cache', { phase: 'caches', takesMs: 20_000 }),
+  )
+  const run = manager.run(stop.signal)
+  await clock.advance(500)
+  expect(await ready(manager)).toBe('the operator is starting: webhooks')
+  await clock.advance(1_000)
+  expect(await ready(manager)).toBeUndefined()
+  await clock.advance(20_000)
+  expect(await ready(manager)).toBeUndefined()
+  stop.abort()
+  await clock.settle()
+  expect(await ready(manager)).toBe('the operator is stopping')
+  await clock.runToCompletion(run)
+})
+
 test('starts phase by phase, each ready before the next, and stops in reverse', async () => {
   const world = setUp({ leaderElection: { lease, identity: 'a' } })
   const { clock, manager, stop, log } = world

@@ -82,6 +82,9 @@ export function createManager<Cache extends Runnable = Runnable>(options: Manage
  * before the next one starts. *Stop*: in reverse. What needs leadership ends first, its last write settles, the lease
  * is released, then the rest stops, the health server last.
  *
+ * *Readiness*: once everything but what needs leadership has started. With a part that caches need, such as a conversion
+ * webhook, once that is served: it would never be called before, and the caches would never be filled.
+ *
  * *Errors* of {@link Manager.run}: `RunnableFailedError` when a part fails, `LeadershipLostError`,
  * `StartTimeoutError`, `ShutdownTimeoutError`. All of them mean that the process should exit and be started again.
  */
@@ -141,13 +144,23 @@ export class Manager<Cache extends Runnable = Runnable> {
     this.readiness = new HealthChecks({ clock: this.#clock })
     this.health.add('ping', () => undefined)
     this.readiness.add('manager', () => {
-      if (this.#state !== 'running') throw new Error(`the operator is ${describeState(this.#state)}`)
+      if (!this.#isReady) throw new Error(`the operator is ${describeState(this.#state)}`)
     })
     const servers = makeServers(options, this.health, this.readiness)
     this.healthServer = servers.health
     this.metricsServer = servers.metrics
     for (const server of new Set([servers.health, servers.metrics])) if (server) this.#runnables.push(server)
     if (options.cache !== undefined) this.#runnables.push(options.cache)
+  }
+
+  /** Whether caches may need a part of this manager while they fill; see {@link Runnable}. */
+  get isNeededByCaches(): boolean {
+    return this.#runnables.some(({ isNeededByCaches }) => isNeededByCaches === true)
+  }
+
+  get #isReady(): boolean {
+    if (this.#state === 'caches' || this.#state === 'workers') return this.isNeededByCaches
+    return this.#state === 'running'
   }
 
   /** Adds a part before the start. */

@@ -16,7 +16,10 @@ export interface WebhookOptions {
   readonly certificate:
     | { readonly secret: { readonly namespace: string; readonly name: string }; readonly hosts: readonly string[] }
     | { readonly directory: string }
-  /** What has to trust the certificate that the operator issues. @default nothing */
+  /**
+   * What has to trust the certificate that the operator issues. Written before the caches are filled.
+   * @default the CRDs that the operator converts
+   */
   readonly inject?: CaBundleTargets
   /**
    * How long to keep serving after the stop signal: in a cluster, endpoints are removed from a Service a moment after

@@ -154,12 +154,17 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
   }
   const crdsAt = (location?: WebhookLocation) =>
     location === undefined ? crds : crds.map((crd) => withConversion(crd, routes, location))
+  const customResourceDefinitions = crds.filter((crd) => isConverted(crd, routes)).flatMap(nameOf)
+  const trustedBy = ({ inject, ...webhook }: WebhookOptions): WebhookOptions => ({
+    ...webhook,
+    inject: { customResourceDefinitions, ...inject },
+  })
   const create = (options: OperatorOptions): CreatedOperator<Primaries> => {
     const frame = operatorFrame(name, options)
     const { manager, cache, environment } = frame
     const { namespaces, concurrency, backoff, observer } = options
     const overrides = { namespaces, concurrency, backoff }
-    const webhooks = options.webhook && addWebhooks(frame, options.client, routes, options.webhook)
+    const webhooks = options.webhook && addWebhooks(frame, options.client, routes, trustedBy(options.webhook))
     const controllers = describe().map(({ eventSource, ...one }) => {
       const events = eventSource && environment.events && recorderFor(eventSource, environment.events)
       const onReconcile = observed(options, one.onReconcile)
@@ -182,7 +187,6 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
     webhookConfigurations: (options) => webhookConfigurations(name, routes, options),
     crds: crdsAt,
     rbac: ({ webhook, ...options } = {}) => {
-      const customResourceDefinitions = crds.filter((crd) => isConverted(crd, routes)).flatMap(nameOf)
       const serving = webhook && { customResourceDefinitions, ...webhook }
       return rolesOf({ name, lease }, settings, { ...options, ...given({ webhook: serving }) }, definition.rules)
     },

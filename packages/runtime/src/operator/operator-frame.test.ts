@@ -3,6 +3,9 @@ import { controller } from '../controller/controller.ts'
 import { FakeCluster } from '../testing/fake-cluster.ts'
 import { Widgets, widget } from '../testing/fake-objects.ts'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
+import { conversionWebhook } from '../webhooks/conversion-webhook.ts'
+import { WebhookRouter } from '../webhooks/webhook-router.ts'
+import { WebhookServer } from '../webhooks/webhook-server.ts'
 import { operatorFrame } from './operator-frame.ts'
 
 test('a frame runs controllers on its cache, and is ready while that hears from the server', async () => {
@@ -26,6 +29,31 @@ test('a frame runs controllers on its cache, and is ready while that hears from 
   expect(seen).toEqual(['one'])
   expect(cache.isSynced).toBe(true)
   expect((await manager.readiness.run('cache'))[0]?.failure).toBeUndefined()
+  stop.abort()
+  await clock.runToCompletion(running)
+})
+
+test('an operator whose webhooks convert stays ready while its cache is cut off, and shows that', async () => {
+  const clock = new SimulatedClock()
+  const cluster = new FakeCluster({ clock })
+  const { manager, cache } = operatorFrame('test-operator', { client: cluster.client, clock })
+  cache.informer(Widgets)
+  const router = new WebhookRouter([conversionWebhook('/convert', [{ group: 'a', kind: 'B', convert: (one) => one }])])
+  const { isNeededByCaches } = new WebhookServer(router, {
+    certificates: { current: undefined, subscribe: () => () => undefined },
+  })
+  manager.add({ name: 'webhooks', needsLeadership: false, phase: 'webhooks', isNeededByCaches, run: async () => {} })
+  const stop = new AbortController()
+  const running = manager.run(stop.signal)
+  const decisive = async () => (await manager.readiness.run()).filter(({ isRequired }) => isRequired)
+  await clock.runUntil(() => cache.isSynced)
+  cluster.before = () => {
+    throw new Error('conversion webhook failed')
+  }
+  for (const watch of cluster.watches) watch.fail(new Error('the connection was lost'))
+  await clock.advance(120_000)
+  expect(await decisive()).toEqual([{ name: 'manager', isRequired: true }])
+  expect((await manager.readiness.run('cache'))[0]?.failure).toContain('conversion webhook failed')
   stop.abort()
   await clock.runToCompletion(running)
 })

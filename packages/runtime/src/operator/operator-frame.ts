@@ -42,7 +42,7 @@ export interface OperatorFrame {
 
 /**
  * Creates the parts: events are recorded by the manager, and an operator that is cut off from the API server is not
- * ready.
+ * ready, unless it converts objects: `/readyz/cache` still shows it then.
  *
  * @param component the field manager and the source of events, such as `webapp-operator`
  *
@@ -82,10 +82,12 @@ export function operatorFrame(component: string, options: OperatorFrameOptions):
     ...(options.instance !== undefined && { instance: options.instance }),
   })
   manager.add(events)
-  manager.readiness.add('cache', () => {
+  const checkCache = () => {
     const { unhealthy } = cache.health()
     if (unhealthy.length > 0) throw new Error(unhealthy.map(describeFailure).join('; '))
-  })
+  }
+  // A pod that converts must stay in its Service for its own cache to recover.
+  manager.readiness.add('cache', checkCache, { isRequired: () => !manager.isNeededByCaches })
   const counted = countingWrites(manager.client, writes)
   const observed = observer && {
     describeWrite: observer.describeWrite,

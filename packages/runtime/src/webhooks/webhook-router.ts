@@ -63,6 +63,11 @@ export class WebhookRouter {
     this.#metrics = webhookMetrics(options.metrics)
   }
 
+  /** Whether one of the routes converts objects. */
+  get converts(): boolean {
+    return [...this.#routes.values()].some(({ converts = [] }) => converts.length > 0)
+  }
+
   /** Handles a review. `body` must not be used afterwards: it is frozen. */
   handle(path: string, body: unknown, options: HandleOptions = {}): Promise<object> {
     return this.#measure(path, (route) => this.#respond(route, body, options))

@@ -64,6 +64,8 @@ export class WebhookServer implements Runnable {
   readonly name = 'webhooks'
   readonly needsLeadership = false
   readonly phase = 'webhooks'
+  /** Listing objects that are stored in another version needs their conversion. */
+  readonly isNeededByCaches: boolean
   readonly #router: WebhookRouter
   readonly #options: WebhookServerOptions
   readonly #clock: Clock
@@ -76,6 +78,7 @@ export class WebhookServer implements Runnable {
 
   constructor(router: WebhookRouter, options: WebhookServerOptions) {
     this.#router = router
+    this.isNeededByCaches = router.converts
     this.#options = options
     this.#bodies = new BodyBudget(options.maxBufferedBytes ?? WEBHOOK_DEFAULTS.maxBufferedBytes)
     this.#clock = options.clock ?? systemClock
