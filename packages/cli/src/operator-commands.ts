@@ -1,11 +1,12 @@
 /** The subcommands that follow from `defineOperator`: run, plan, crd and rbac. */
 import type { Operator } from '@reeve/runtime'
 import { type ProcessParts, runCommandLine } from './command-line.ts'
+import { crdCommand } from './crd-command.ts'
 import { append } from './option-values.ts'
 import { PLAN_CHANGES, planCommand } from './plan-command.ts'
 import { rbacCommand } from './rbac-command.ts'
 import { addRunOptions, addShardOption, type RunOptions, type ShardOptions } from './run-options.ts'
-import { EXIT, type Subcommand, type SubcommandEntry } from './subcommand.ts'
+import type { Subcommand, SubcommandEntry } from './subcommand.ts'
 
 /** What the commands need of an operator. */
 export type CommandedOperator = Pick<
@@ -117,15 +118,3 @@ Examples:
 
 /** Only whether there are webhooks matters, not where. */
 const NOWHERE = { url: 'https://localhost' }
-
-function crdCommand(name: string, load: () => Promise<CommandedOperator>): Subcommand<Record<string, never>> {
-  return {
-    configure: (cli) => void cli.addHelpText('after', `\nExamples:\n  ${name} crd | kubectl apply -f -`),
-    run: async (_options, { stdout }) => {
-      const [{ default: yaml }, operator] = await Promise.all([import('yaml'), load()])
-      const texts = operator.crds().map((crd) => yaml.stringify(crd, { lineWidth: 110, aliasDuplicateObjects: false }))
-      stdout.write(texts.join('---\n'))
-      return EXIT.done
-    },
-  }
-}

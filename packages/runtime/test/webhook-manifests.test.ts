@@ -85,8 +85,20 @@ describe('the CRDs of an operator', () => {
     })
   })
 
-  it('have no conversion where nothing serves it', () => {
-    expect(notes.crds()[0]?.spec.conversion).toBeUndefined()
+  it('trust the authority of the webhook where that is known', () => {
+    const [crd] = notes.crds({ url: 'https://notes.example.com', caBundle: 'PEM' })
+    expect(crd?.spec.conversion?.webhook?.clientConfig).toEqual({
+      url: 'https://notes.example.com/convert',
+      caBundle: Buffer.from('PEM').toString('base64'),
+    })
+  })
+
+  it('are not available without their conversion: applying them would lose data', () => {
+    expect(() => notes.crds()).toThrow(
+      'notes.example.com: converted by a webhook; pass its location to crds(), as { service: { namespace, name } } or { url }',
+    )
+    const plain = defineOperator({ name: 'notes', controllers: [], crds: [crdManifest(NoteCrd)] })
+    expect(plain.crds()[0]?.spec.conversion).toBeUndefined()
   })
 
   it('may be patched with the certificate by the operator', () => {

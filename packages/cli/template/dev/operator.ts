@@ -14,7 +14,9 @@ import { announceWebhooks, registerWebhooks, webhook } from './webhooks.ts'
 
 const client = await connect({ fieldManager: operator.name })
 const logger = await createLogger({ pretty: true })
-for (const crd of operator.crds()) await client.apply(CustomResourceDefinitions, crd, { force: true })
+// Where conversion webhooks are is known once they listen.
+for (const crd of operator.crds({ url: 'https://127.0.0.1' }))
+  await client.apply(CustomResourceDefinitions, crd, { force: true })
 // webhooks:begin
 await announceWebhooks(client)
 // webhooks:end

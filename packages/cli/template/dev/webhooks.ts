@@ -1,5 +1,5 @@
 /** Webhooks outside a cluster: the API server calls them on this machine. */
-import { type KubeClient, ValidatingWebhookConfigurations } from '@reeve/kube'
+import { CustomResourceDefinitions, type KubeClient, ValidatingWebhookConfigurations } from '@reeve/kube'
 import type { CreatedOperator, WebhookOptions } from '@reeve/runtime/operator'
 import { operator } from '../src/operator.ts'
 
@@ -28,5 +28,8 @@ export async function registerWebhooks(
   const location = { url: `https://127.0.0.1:${address?.port}` }
   const { validating } = operator.webhookConfigurations({ location })
   if (validating) await client.apply(ValidatingWebhookConfigurations, validating, { force: true, signal })
+  for (const crd of operator.crds(location)) {
+    await client.apply(CustomResourceDefinitions, crd, { force: true, signal })
+  }
   await webhooks?.certificates?.check(signal)
 }

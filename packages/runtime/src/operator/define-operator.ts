@@ -19,6 +19,7 @@ import { type OperatorFrameOptions, operatorFrame } from './operator-frame.ts'
 import type { OperatorView } from './operator-view.ts'
 import { type ExtraRule, type RbacOptions, type RbacRoles, rolesOf } from './rbac.ts'
 import {
+  ConversionLocationError,
   isConverted,
   type WebhookConfigurationOptions,
   type WebhookConfigurations,
@@ -107,7 +108,11 @@ export interface Operator<Primaries extends readonly Reportable[]> {
    * operator, or by the issuer of the certificate.
    */
   webhookConfigurations(options: WebhookConfigurationOptions): WebhookConfigurations
-  /** Its CRDs, with `spec.conversion` for those that its webhooks convert when `location` says where these are. */
+  /**
+   * Its CRDs, with `spec.conversion` for those that its webhooks convert.
+   *
+   * *Errors*: `ConversionLocationError` if its webhooks convert one, and no location says where they are.
+   */
   crds(location?: WebhookLocation): readonly CustomResourceDefinition[]
 }
 
@@ -152,9 +157,12 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
   if (twice !== undefined) {
     throw new OperatorDefinitionError(`two controllers have the name "${twice.name}"; set name on one of them`)
   }
-  const crdsAt = (location?: WebhookLocation) =>
-    location === undefined ? crds : crds.map((crd) => withConversion(crd, routes, location))
   const customResourceDefinitions = crds.filter((crd) => isConverted(crd, routes)).flatMap(nameOf)
+  const crdsAt = (location?: WebhookLocation) => {
+    if (location !== undefined) return crds.map((crd) => withConversion(crd, routes, location))
+    if (customResourceDefinitions.length > 0) throw new ConversionLocationError(customResourceDefinitions)
+    return crds
+  }
   const trustedBy = ({ inject, ...webhook }: WebhookOptions): WebhookOptions => ({
     ...webhook,
     inject: { customResourceDefinitions, ...inject },

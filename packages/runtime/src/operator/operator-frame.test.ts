@@ -42,7 +42,13 @@ test('an operator whose webhooks convert stays ready while its cache is cut off,
   const { isNeededByCaches } = new WebhookServer(router, {
     certificates: { current: undefined, subscribe: () => () => undefined },
   })
-  manager.add({ name: 'webhooks', needsLeadership: false, phase: 'webhooks', isNeededByCaches, run: async () => {} })
+  manager.add({
+    name: 'webhooks',
+    needsLeadership: false,
+    phase: 'webhooks',
+    isNeededByCaches,
+    run: () => Promise.resolve(),
+  })
   const stop = new AbortController()
   const running = manager.run(stop.signal)
   const decisive = async () => (await manager.readiness.run()).filter(({ isRequired }) => isRequired)

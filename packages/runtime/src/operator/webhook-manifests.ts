@@ -8,12 +8,32 @@ import type {
   ValidatingWebhookConfiguration,
   WebhookClientConfig,
 } from '@reeve/kube'
+import { RuntimeError } from '../runtime-error.ts'
 import type { AdmissionTrigger, WebhookRoute } from '../webhooks/webhook-route.ts'
 
 /** Where the API server finds the webhooks: behind a Service, or at a URL such as `https://127.0.0.1:9443`. */
-export type WebhookLocation =
+export type WebhookLocation = (
   | { readonly service: { readonly namespace: string; readonly name: string; readonly port?: number } }
   | { readonly url: string }
+) & {
+  /** The authorities of their certificate, in PEM. @default written by the operator, or by the issuer of the certificate */
+  readonly caBundle?: string
+}
+
+/** CRDs were requested without the location of the webhook that converts them: applying them would lose data. */
+export class ConversionLocationError extends RuntimeError {
+  override readonly name = 'ConversionLocationError'
+  /** The names of the CRDs that are converted. */
+  readonly crds: readonly string[]
+
+  constructor(crds: readonly string[]) {
+    super(
+      'CONVERSION_LOCATION',
+      `${crds.join(', ')}: converted by a webhook; pass its location to crds(), as { service: { namespace, name } } or { url }`,
+    )
+    this.crds = crds
+  }
+}
 
 /** What an installation decides about webhook configurations. */
 export interface WebhookConfigurationOptions {
@@ -125,5 +145,9 @@ function converterOf({ spec: { group, names } }: CustomResourceDefinition, route
 }
 
 function clientConfig(location: WebhookLocation, path: string): WebhookClientConfig {
-  return 'url' in location ? { url: `${location.url}${path}` } : { service: { ...location.service, path } }
+  const { caBundle } = location
+  return {
+    ...('url' in location ? { url: `${location.url}${path}` } : { service: { ...location.service, path } }),
+    ...(caBundle !== undefined && { caBundle: Buffer.from(caBundle).toString('base64') }),
+  }
 }
