@@ -87,7 +87,8 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
 it('prints the roles for its settings', async () => {
   const { code, stdout } = await runCaptured(main, ['rbac', '--namespace', NAMESPACE])
   expect(code).toBe(0)
-  const [clusterRole, role] = parseAllDocuments(stdout).map((document) => document.toJS() as UnknownObject)
+  const objects = parseAllDocuments(stdout).map((document) => document.toJS() as UnknownObject)
+  const [clusterRole, role] = ['ClusterRole', 'Role'].map((kind) => objects.find((one) => one.kind === kind))
   expect(clusterRole).toEqual(
     JSON.parse(JSON.stringify(collectorRbac({ clusters: {} }, { namespace: NAMESPACE }).clusterRole)),
   )

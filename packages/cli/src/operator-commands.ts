@@ -45,7 +45,7 @@ export function operatorCommands(name: string, load: () => Promise<CommandedOper
     },
     {
       name: 'rbac',
-      summary: 'print the roles that the operator needs',
+      summary: 'print the account and the roles that the operator needs',
       load: async () => ({ command: rbacCommand(name, load) }),
     },
   ]
@@ -72,7 +72,7 @@ export function runOperatorCommandLine(
   const examples = [
     `${name} run                        with the current context of your kubeconfig, or inside a cluster`,
     `${name} plan                       what the operator would change now`,
-    `${name} crd | kubectl apply -f -   install the CustomResourceDefinitions`,
+    `${name} crd | kubectl apply -f -   install the CustomResourceDefinitions; see crd --help for several versions`,
   ]
   const subcommands = operatorCommands(name, async () => operator)
   return runCommandLine({ name, ...about, examples, subcommands, exitCodes: OPERATOR_EXIT_CODES }, argv, parts)

@@ -25,7 +25,11 @@ export function main(argv: readonly string[], parts?: ProcessParts): Promise<num
         load: () => import('./run.ts'),
       },
       { name: 'validate', summary: 'validate files as the webhook would', load: () => import('./validate.ts') },
-      { name: 'rbac', summary: 'print the roles that the operator needs', load: () => import('./rbac.ts') },
+      {
+        name: 'rbac',
+        summary: 'print the account and the roles that the operator needs',
+        load: () => import('./rbac.ts'),
+      },
       { name: 'crd', summary: 'print the CustomResourceDefinition', load: () => import('./crd.ts') },
     ],
   }

@@ -20,5 +20,8 @@ export const command: Subcommand<RbacCommandOptions> = {
 async function rolesWith(path: string | undefined) {
   const [{ collectorRbac }, { parseSettings }] = await Promise.all([import('../operator.ts'), import('../settings.ts')])
   const settings = path === undefined ? { clusters: {} } : parseSettings(await readFile(path, 'utf8'))
-  return { rbac: (options: Parameters<typeof collectorRbac>[1]) => collectorRbac(settings, options) }
+  return {
+    name: FIELD_MANAGER,
+    rbac: (options: Parameters<typeof collectorRbac>[1]) => collectorRbac(settings, options),
+  }
 }

@@ -3,9 +3,11 @@ import type { Subcommand } from '@reeve/cli'
 
 interface RbacOptions {
   readonly namespace?: string
+  readonly serviceAccount: string
 }
 
 const DEFAULT_NAMESPACE = 'dynatrace'
+const DEFAULT_ACCOUNT = 'dynatrace-operator'
 
 const EXAMPLES = `
 Environment:
@@ -21,8 +23,11 @@ Examples:
 export const command: Subcommand<RbacOptions> = {
   configure: (cli) =>
     void cli
-      .description('Prints the ClusterRole and the Roles that the operator needs, as they follow from its controllers.')
+      .description(
+        'Prints the ServiceAccount of the operator with its roles and bindings, as they follow from its controllers.',
+      )
       .option('-n, --namespace <name>', `namespace of the operator (env: POD_NAMESPACE, else ${DEFAULT_NAMESPACE})`)
+      .option('--service-account <name>', 'ServiceAccount of the operator', DEFAULT_ACCOUNT)
       .addHelpText('after', EXAMPLES),
   run: async (options, { env, stdout }) => {
     const [{ printRoles }, { operatorSettings }, { dynatraceRoles }] = await Promise.all([
@@ -41,6 +46,6 @@ export const command: Subcommand<RbacOptions> = {
       looksAfterEdgeConnects: modules.edgeConnect,
       issuesCertificates: !areCertificatesProvided,
     })
-    return printRoles(roles, stdout)
+    return printRoles(roles, { namespace, name: options.serviceAccount }, stdout)
   },
 }

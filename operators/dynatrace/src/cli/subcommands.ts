@@ -27,7 +27,7 @@ export const SUBCOMMANDS: readonly SubcommandEntry[] = [
     load: () => import('./inject.ts'),
   },
   { name: 'convert', summary: 'print files in another version of the API', load: () => import('./convert.ts') },
-  { name: 'rbac', summary: 'print the roles that the operator needs', load: () => import('./rbac.ts') },
+  { name: 'rbac', summary: 'print the account and the roles that the operator needs', load: () => import('./rbac.ts') },
   {
     name: 'webhook-server',
     summary: 'serve admission, injection and conversion to the API server until SIGTERM',

@@ -4,7 +4,15 @@ import { join } from 'node:path'
 import { runCaptured } from '@reeve/cli/testing'
 import { crdManifest } from '@reeve/crd'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
-import { CustomResourceDefinitions, connect, Deployments } from '@reeve/kube'
+import {
+  CustomResourceDefinitions,
+  connect,
+  createClient,
+  Deployments,
+  Namespaces,
+  SubjectAccessReviews,
+  type UnknownObject,
+} from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { type WebApp, WebAppCrd, WebApps } from '../api/webapp.ts'
@@ -39,8 +47,12 @@ describe('the command line', () => {
 
   it('prints the roles that the operator needs', async () => {
     const { code, stdout } = await runCaptured(main, ['rbac', '--namespace', 'webapp'])
-    const [clusterRole, role] = parseAllDocuments(stdout).map((document) => document.toJS())
+    const [account, clusterRole, , role] = parseAllDocuments(stdout).map((document) => document.toJS())
     expect(code).toBe(0)
+    expect(account).toMatchObject({
+      kind: 'ServiceAccount',
+      metadata: { name: 'webapp-operator', namespace: 'webapp' },
+    })
     expect(clusterRole).toMatchObject({ kind: 'ClusterRole', metadata: { name: 'webapp-operator' } })
     expect(clusterRole.rules).toContainEqual({
       apiGroups: ['apps'],
@@ -48,6 +60,37 @@ describe('the command line', () => {
       verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
     })
     expect(role).toMatchObject({ kind: 'Role', metadata: { name: 'webapp-operator', namespace: 'webapp' } })
+  })
+
+  it('prints roles that, once applied, are those of its account in the cluster', async () => {
+    await using cluster = await startEmbeddedCluster({ listen: false })
+    const client = createClient({ transport: cluster.transport, fieldManager: 'admin' })
+    for (const name of ['ops', 'shop']) {
+      await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    }
+    const args = ['--namespace', 'ops', '--service-account', 'web', '--watch-namespace', 'shop']
+    const { stdout } = await runCaptured(main, ['rbac', ...args])
+    for (const document of parseAllDocuments(stdout)) {
+      const object = document.toJS() as UnknownObject
+      await client.apply(await client.resourceFor(object), object)
+    }
+    const mayList = async (resource: string, namespace: string) => {
+      const resourceAttributes = {
+        verb: 'list',
+        group: resource === 'webapps' ? 'example.com' : 'apps',
+        resource,
+        namespace,
+      }
+      const { status } = await client.create(SubjectAccessReviews, {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        metadata: {},
+        spec: { user: 'system:serviceaccount:ops:web', resourceAttributes },
+      })
+      return status?.allowed
+    }
+    expect([await mayList('webapps', 'shop'), await mayList('deployments', 'shop')]).toEqual([true, true])
+    expect(await mayList('deployments', 'ops')).toBe(false)
   })
 
   it('exits with 1 and the reason if there is no cluster', async () => {

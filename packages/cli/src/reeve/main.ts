@@ -28,7 +28,7 @@ const SUBCOMMANDS: readonly SubcommandEntry[] = [
   },
   {
     name: 'rbac',
-    summary: 'print the roles that an operator needs',
+    summary: 'print the account and the roles that an operator needs',
     load: async () => ({ command: await operatorCommand('rbac') }),
   },
 ]
