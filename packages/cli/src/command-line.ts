@@ -27,7 +27,7 @@ export interface CommandLine {
 }
 
 /** The used parts of the process; tests replace them. */
-export interface ProcessParts extends Omit<CommandContext, 'logger' | 'untilSignal'> {
+export interface ProcessParts extends Omit<CommandContext, 'version' | 'logger' | 'untilSignal'> {
   /** Ends the process without waiting for anything. */
   readonly exit: (code: number) => void
   /** The source of SIGTERM and SIGINT. */
@@ -87,7 +87,10 @@ export async function runCommandLine(
       // Commands that declare arguments get them as `args`.
       const options = command.registeredArguments.length === 0 ? parsed : { ...parsed, args: command.args }
       // The options as parsed by commander, which `configure` declared.
-      code = await subcommand.run(options as never, contextOf(name, parts, { level: logLevel, secretPatterns }))
+      code = await subcommand.run(
+        options as never,
+        contextOf({ name, version }, parts, { level: logLevel, secretPatterns }),
+      )
     })
   }
   try {
@@ -132,10 +135,15 @@ function logLevelOption({ LOG_LEVEL }: ProcessParts['env']): Option {
     .default(level)
 }
 
-function contextOf(name: string, parts: ProcessParts, logging: Logging): CommandContext {
+function contextOf(
+  { name, version }: Pick<CommandLine, 'name' | 'version'>,
+  parts: ProcessParts,
+  logging: Logging,
+): CommandContext {
   const { env, readStdin, stdout, stderr, signals: source, exit, releaseMemory } = parts
   const logger = () => jsonLogger(logging, stderr)
   return {
+    version,
     env,
     readStdin,
     stdout,

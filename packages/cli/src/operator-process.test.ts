@@ -26,7 +26,8 @@ afterAll(() => rm(folder, { recursive: true }))
 async function open(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const cli = addShardOption(addRunOptions(new Command(), 'greeter')).parse(args, { from: 'user' })
   const stderr = { write: () => true, hasColors: false }
-  const context = { env: { KUBECONFIG: kubeconfig, ...env }, logger: async () => silentLogger, stderr }
+  const logger = async () => silentLogger
+  const context = { version: '1.2.3', env: { KUBECONFIG: kubeconfig, ...env }, logger, stderr }
   return openOperatorProcess('greeter', cli.opts<RunOptions>(), context)
 }
 
@@ -49,6 +50,16 @@ describe('the process of an operator', () => {
       instance: hostname(),
     })
     expect(own.webhook('validating')).toBeUndefined()
+  })
+
+  it('upgrades its CRDs only when that is asked for, with the Service of its webhooks', async () => {
+    await using plain = await open([])
+    expect(plain.frame.upgradeCrds).toBeUndefined()
+    await using upgrading = await open(['--upgrade-crds'])
+    expect(upgrading.frame.upgradeCrds).toEqual({ version: '1.2.3' })
+    await using converting = await open(['--upgrade-crds', '--webhook'], { POD_NAMESPACE: 'system' })
+    const location = { service: { namespace: 'system', name: 'greeter' } }
+    expect(converting.frame.upgradeCrds).toEqual({ version: '1.2.3', location })
   })
 
   it('is observed by a console only when that is asked for', async () => {

@@ -41,7 +41,7 @@ export interface OperatorProcess extends AsyncDisposable {
 export async function openOperatorProcess(
   operator: string,
   options: RunOptions & ShardOptions,
-  context: Pick<CommandContext, 'env' | 'logger' | 'stderr'>,
+  context: Pick<CommandContext, 'env' | 'logger' | 'stderr' | 'version'>,
 ): Promise<OperatorProcess> {
   const { env } = context
   const { kubeconfig, healthPort, metricsPort = healthPort, protectMetrics } = options
@@ -75,6 +75,7 @@ export async function openOperatorProcess(
       healthAddress: address,
       metricsAddress: { port: metricsPort, ...(protectMetrics && { isProtected: true }) },
       observer: opened?.observer,
+      upgradeCrds: options.upgradeCrds ? crdUpgrade(options, namespace, context.version) : undefined,
       ...competition({ namespace, name: operator }, instance, env, options),
     },
     webhook: (...kinds) => (options.webhook ? webhookOptions(options, namespace, kinds) : undefined),
@@ -95,6 +96,14 @@ function competition(
   const drawn = `${instance}_${randomUUID()}`
   if (shards !== undefined) return { sharding: { lease, shards, identity: drawn } }
   return leaderElect ? { leaderElection: { lease, identity: POD_NAME ?? drawn } } : {}
+}
+
+function crdUpgrade(
+  { webhook, webhookService: name }: RunOptions,
+  namespace: string,
+  version: string,
+): OperatorFrameOptions['upgradeCrds'] {
+  return { version, ...(webhook && { location: { service: { namespace, name } } }) }
 }
 
 function webhookOptions(

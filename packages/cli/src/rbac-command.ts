@@ -13,6 +13,7 @@ interface Options {
   readonly webhookConfiguration?: string
   readonly protectMetrics: boolean
   readonly shards: boolean
+  readonly upgradeCrds: boolean
   readonly watchNamespace?: readonly string[]
 }
 
@@ -41,6 +42,7 @@ export function rbacCommand(
           'webhook configurations whose CA bundle is set (default: the name of the operator)',
         )
         .option('--protect-metrics', 'include the permissions to check who reads /metrics', false)
+        .option('--upgrade-crds', 'include the permissions to upgrade the CustomResourceDefinitions', false)
         .option('--shards', 'include the permissions for the Leases of `run --shards`', false)
         .option('--watch-namespace <name>', 'for an operator that watches this namespace only; may be repeated', append)
         .addHelpText(
@@ -56,11 +58,12 @@ export function rbacCommand(
         protectMetrics: protectsMetrics,
         watchNamespace: namespaces,
         shards: isSharded,
+        upgradeCrds: upgradesCrds,
       } = options
       const { webhookSecret: secret = `${name}-certificate`, webhookConfiguration = name } = options
       const serving = { secret, configurations: [webhookConfiguration] }
       return printRoles(
-        rbac({ namespace, protectsMetrics, namespaces, isSharded, ...(webhook && { webhook: serving }) }),
+        rbac({ namespace, protectsMetrics, namespaces, isSharded, upgradesCrds, ...(webhook && { webhook: serving }) }),
         { namespace, name: serviceAccount },
         stdout,
       )

@@ -19,6 +19,7 @@ export interface RunOptions extends ConsoleOptions {
   readonly healthPort: number
   readonly metricsPort?: number
   readonly protectMetrics: boolean
+  readonly upgradeCrds: boolean
   readonly webhook: boolean
   readonly webhookPort: number
   readonly webhookService: string
@@ -49,6 +50,7 @@ export function addRunOptions(command: Command, operator: string): Command {
     .option('--health-port <port>', 'port of /healthz and /readyz', port, 8080)
     .option('--metrics-port <port>', 'port of /metrics (default: that of /healthz)', port)
     .option('--protect-metrics', 'serve /metrics by TLS, to accounts that may get it; needs --metrics-port', false)
+    .option('--upgrade-crds', 'upgrade the CustomResourceDefinitions of the operator when it starts', false)
     .option('--webhook', 'serve the admission webhooks', false)
     .option('--webhook-port <port>', 'port of the webhooks', port, 9443)
     .option('--webhook-service <name>', 'Service in front of the webhooks', operator)

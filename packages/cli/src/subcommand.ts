@@ -20,6 +20,8 @@ export interface TextSink {
 
 /** The process as seen by a subcommand. */
 export interface CommandContext {
+  /** The version of the program. */
+  readonly version: string
   readonly env: Readonly<Record<string, string | undefined>>
   /** The whole text of the standard input. */
   readonly readStdin: () => Promise<string>

@@ -4,6 +4,7 @@ import type { Cache } from '../cache/cache.ts'
 import type { Reportable } from '../components/component.ts'
 import { Controller } from '../controller/controller.ts'
 import type { ReconcileRecord } from '../controller/reconcile-record.ts'
+import { CrdUpgrade } from '../crds/upgrade-crds.ts'
 import { recorderFor } from '../events/event-recorder.ts'
 import { createLogger } from '../logging/create-logger.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -172,6 +173,10 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
     const { manager, cache, environment } = frame
     const { namespaces, concurrency, backoff, observer } = options
     const overrides = { namespaces, concurrency, backoff }
+    if (options.upgradeCrds !== undefined) {
+      const { version, location } = options.upgradeCrds
+      manager.add(new CrdUpgrade(options.client, crdsAt(location), { version, ...frame.shared }))
+    }
     const webhooks = options.webhook && addWebhooks(frame, options.client, routes, trustedBy(options.webhook))
     const controllers = describe().map(({ eventSource, ...one }) => {
       const events = eventSource && environment.events && recorderFor(eventSource, environment.events)
@@ -196,7 +201,8 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
     crds: crdsAt,
     rbac: ({ webhook, ...options } = {}) => {
       const serving = webhook && { customResourceDefinitions, ...webhook }
-      return rolesOf({ name, lease }, settings, { ...options, ...given({ webhook: serving }) }, definition.rules)
+      const own = { name, lease, crds: crds.flatMap(nameOf) }
+      return rolesOf(own, settings, { ...options, ...given({ webhook: serving }) }, definition.rules)
     },
   }
 }

@@ -10,6 +10,15 @@ import type { Logger } from '../logging/logger.ts'
 import { createManager, type Manager, type ManagerOptions } from '../manager/manager.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
 import type { OperatorObserver } from './operator-observer.ts'
+import type { WebhookLocation } from './webhook-manifests.ts'
+
+/** How an operator upgrades its own CRDs. */
+export interface CrdUpgradeSettings {
+  /** The version of the operator, such as `1.4.0`: what a newer one has written is left alone. */
+  readonly version: string
+  /** Where its webhooks are. Required when it converts a CRD. */
+  readonly location?: WebhookLocation | undefined
+}
 
 /** Options that all operators have. */
 export interface OperatorFrameOptions
@@ -23,6 +32,8 @@ export interface OperatorFrameOptions
   /** Source of jitter, in [0, 1). @default Math.random */
   readonly random?: () => number
   readonly cacheTiming?: CacheOptions['timing']
+  /** Upgrades the CRDs of the operator when it starts. @default they stay as they are */
+  readonly upgradeCrds?: CrdUpgradeSettings | undefined
   /** Observes the operator, for a console. @default nobody does, which costs nothing */
   readonly observer?: OperatorObserver | undefined
 }

@@ -15,6 +15,8 @@ export interface RbacOptions {
   }
   /** Whether the operator is created with `sharding`: it needs more rights for Leases then. @default false */
   readonly isSharded?: boolean
+  /** Whether the operator is created with `upgradeCrds`. @default false */
+  readonly upgradesCrds?: boolean
   /** Whether `/metrics` is served only to accounts that may get it. @default false */
   readonly protectsMetrics?: boolean
   /** The namespaces that the operator is created with. Cluster-scoped kinds still need a ClusterRole. @default all */
@@ -77,22 +79,30 @@ interface Grant {
   readonly resourceNames?: readonly string[]
 }
 
+/** What an operator has besides its controllers. */
+interface Own {
+  readonly name: string
+  readonly lease: string
+  /** The names of its CRDs. */
+  readonly crds: readonly string[]
+}
+
 /**
  * The roles that an operator of this name, with this Lease and these controllers needs.
  *
  * @example
- * const { clusterRole, roles } = rolesOf({ name: 'greeter', lease: 'greeter' }, controllers, { namespace: 'system' })
+ * const { clusterRole, roles } = rolesOf({ name: 'greeter', lease: 'greeter', crds: [] }, controllers, { namespace: 'system' })
  */
 export function rolesOf(
-  { name, lease }: { readonly name: string; readonly lease: string },
+  { name, ...own }: Own,
   controllers: readonly Described[],
   options: RbacOptions,
   rules: readonly ExtraRule[] = [],
 ): RbacRoles {
   const { namespace = 'default' } = options
   const watched = controllers.flatMap(grantsOf).flatMap((grant) => inNamespaces(grant, options.namespaces))
-  const grants = [...watched, ...ownGrants(lease, namespace, options)]
-  const own = (wanted: string | undefined) => [
+  const grants = [...watched, ...ownGrants(own, namespace, options)]
+  const rulesIn = (wanted: string | undefined) => [
     ...rulesOf(grants.filter((grant) => grant.namespace === wanted)),
     ...rules.filter((rule) => rule.namespace === wanted).map(({ namespace: _where, ...rule }) => rule),
     ...(options.protectsMetrics && wanted === undefined ? METRICS_RULES : []),
@@ -100,12 +110,12 @@ export function rolesOf(
   const apiVersion = 'rbac.authorization.k8s.io/v1'
   const namespaces = [...new Set([namespace, ...[...grants, ...rules].flatMap((one) => one.namespace ?? [])])]
   return {
-    clusterRole: { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: own(undefined) },
+    clusterRole: { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: rulesIn(undefined) },
     roles: namespaces.map((where) => ({
       apiVersion,
       kind: 'Role',
       metadata: { name, namespace: where },
-      rules: own(where),
+      rules: rulesIn(where),
     })),
   }
 }
@@ -183,7 +193,11 @@ const SHARD_LEASES = {
 }
 
 /** What every operator needs for itself. */
-function ownGrants(lease: string, namespace: string, { webhook, isSharded = false }: RbacOptions): readonly Grant[] {
+function ownGrants(
+  { lease, crds }: Omit<Own, 'name'>,
+  namespace: string,
+  { webhook, isSharded = false, upgradesCrds = false }: RbacOptions,
+): readonly Grant[] {
   const kept = (apiGroup: string, resource: string, resourceName: string): readonly Grant[] => [
     { namespace, apiGroup, resource, verbs: ['create'] },
     { namespace, apiGroup, resource, verbs: ['get', 'update'], resourceNames: [resourceName] },
@@ -195,18 +209,18 @@ function ownGrants(lease: string, namespace: string, { webhook, isSharded = fals
     verbs: ['get', 'patch'],
     resourceNames: webhook?.configurations ?? [],
   }))
-  const crds = webhook?.customResourceDefinitions ?? []
-  const converted = {
+  const patched = [...new Set([...(webhook?.customResourceDefinitions ?? []), ...(upgradesCrds ? crds : [])])]
+  const definitions = {
     namespace: undefined,
     apiGroup: 'apiextensions.k8s.io',
     resource: 'customresourcedefinitions',
     verbs: ['get', 'patch'],
-    resourceNames: crds,
+    resourceNames: patched,
   }
   return [
     ...(isSharded ? [{ namespace, ...SHARD_LEASES }] : kept('coordination.k8s.io', 'leases', lease)),
     ...(webhook ? [...kept('', 'secrets', webhook.secret), ...configurations] : []),
-    ...(crds.length > 0 ? [converted] : []),
+    ...(patched.length > 0 ? [definitions] : []),
   ]
 }
 
