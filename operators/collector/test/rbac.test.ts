@@ -37,6 +37,12 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
   const forms = [
     ...Object.entries(SETTINGS).map(([name, settings]) => ({ name, settings, values: {}, options: {} })),
     {
+      name: 'a CRD that something else upgrades',
+      settings: { clusters: {} },
+      values: { crds: { upgrade: false } },
+      options: { upgradesCrds: false },
+    },
+    {
       name: 'Collectors of one namespace',
       settings: { clusters: {} },
       values: { watchNamespace: 'shop', metrics: { protected: true } },
@@ -51,7 +57,12 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
       const { objects } = await render({ settings, ...values })
       const granted = (kind: string, where: (object: UnknownObject) => boolean) =>
         objects.filter((object) => object.kind === kind && where(object)).flatMap(({ rules }) => rules as PolicyRule[])
-      const { clusterRole, roles } = collectorRbac(settings, { namespace: NAMESPACE, webhook: WEBHOOK, ...options })
+      const { clusterRole, roles } = collectorRbac(settings, {
+        namespace: NAMESPACE,
+        webhook: WEBHOOK,
+        upgradesCrds: true,
+        ...options,
+      })
       // The chart grants no right on webhooks that it does not have.
       const needed = (clusterRole.rules ?? []).filter(
         ({ resources }) => !resources?.includes('mutatingwebhookconfigurations'),
@@ -76,6 +87,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     expect(reach.toSorted()).toEqual([
       'collectors',
       'collectors/status',
+      'customresourcedefinitions',
       'events',
       'namespaces',
       'serviceaccounts',

@@ -8,19 +8,19 @@ import { helmPath, render } from './support/chart.ts'
 const webhook = { secret: 'webapp-operator-certificate', configurations: ['webapp-operator'] }
 
 const FORMS: Readonly<Record<string, { readonly values: object; readonly options: RbacOptions }>> = {
-  'in all namespaces': { values: {}, options: { webhook } },
+  'in all namespaces': { values: {}, options: { webhook, upgradesCrds: true } },
   'in single namespaces, its own among them': {
     values: { watchNamespaces: ['shop', 'webapp'] },
-    options: { webhook, namespaces: ['shop', 'webapp'] },
+    options: { webhook, upgradesCrds: true, namespaces: ['shop', 'webapp'] },
   },
-  'in single namespaces, without webhooks': {
-    values: { watchNamespaces: ['shop'], webhook: { enabled: false } },
+  'in single namespaces, without webhooks and upgrades of its CRD': {
+    values: { watchNamespaces: ['shop'], webhook: { enabled: false }, crds: { upgrade: false } },
     options: { namespaces: ['shop'] },
   },
-  'with shards': { values: { shards: 8 }, options: { webhook, isSharded: true } },
+  'with shards': { values: { shards: 8 }, options: { webhook, upgradesCrds: true, isSharded: true } },
   'with protected metrics, and a certificate from a Secret': {
     values: { metrics: { protected: true }, webhook: { certificateSecretName: 'tls' } },
-    options: { protectsMetrics: true },
+    options: { protectsMetrics: true, upgradesCrds: true },
   },
 }
 

@@ -32,18 +32,21 @@ const dynatrace = (platform: string, hasDriver: boolean): Variant => ({
   },
 })
 
+/** Whoever applies the manifests upgrades the CRDs among them. */
+const KUBERNETES: Variant = { name: 'kubernetes', values: { crds: { upgrade: false } } }
+
 const OPERATORS: Readonly<Record<string, OperatorManifests>> = {
   webapp: {
     release: 'webapp-operator',
     namespace: 'webapp',
     imageValue: 'image',
-    variants: [{ name: 'kubernetes', values: {} }],
+    variants: [KUBERNETES],
   },
   collector: {
     release: 'collector-operator',
     namespace: 'collector',
     imageValue: 'image',
-    variants: [{ name: 'kubernetes', values: {} }],
+    variants: [KUBERNETES],
   },
   dynatrace: {
     release: 'dynatrace-operator',

@@ -22,3 +22,8 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- define "collector.healthPortName" -}}
 {{ .Values.metrics.protected | ternary "health" "metrics" }}
 {{- end }}
+
+{{- /* Whether the operator upgrades its CRD: yes with `--reuse-values` of a release without this value, too. */}}
+{{- define "collector.upgradesCrds" -}}
+{{- if ne (toString (.Values.crds | default dict).upgrade) "false" }}true{{ end }}
+{{- end }}

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { accountToken, type ClusterUnderTest, redirectWebhooks, runManager } from '@reeve/cluster-under-test'
 import { ChartStore, findHelm, openHelm } from '@reeve/helm'
 import { ConfigMaps, connect, createClient, Deployments, loadConfig, sleep } from '@reeve/kube'
+import manifest from '../../package.json' with { type: 'json' }
 import { Collectors, createCollectorOperator, parseSettings } from '../../src/index.ts'
 import { helmPath } from './stage.ts'
 
@@ -37,10 +38,11 @@ export async function startInstalled(
     },
   })
   started.defer(() => client.close())
+  const watched = argument('--namespace') === '' ? {} : { namespace: argument('--namespace') }
   // A real API server learns of rights a moment after they are granted.
   const deadline = AbortSignal.timeout(60_000)
   while (
-    !(await client.list(Collectors).then(
+    !(await client.list(Collectors, watched).then(
       () => true,
       () => false,
     ))
@@ -55,19 +57,25 @@ export async function startInstalled(
     charts: new ChartStore(join(folder, 'charts'), { env: {} }),
     settings: parseSettings(settings),
     operatorNamespace: namespace,
+    ...watched,
     // As the operator reads its own namespace from the pod.
     adminNamespaces: (argument('--admin-namespaces') || namespace).split(','),
     leaderElection: { lease: { namespace, name: 'collector-operator' }, identity: 'installed' },
-    webhook: {
-      address: { host: '127.0.0.1', port: 0 },
-      certificate: { secret: { namespace, name: argument('--webhook-secret') }, hosts: ['127.0.0.1'] },
-      inject: { validating: [configuration] },
-    },
+    upgradeCrds: args.includes('--upgrade-crds') ? { version: manifest.version } : undefined,
+    ...(args.includes('--webhook') && {
+      webhook: {
+        address: { host: '127.0.0.1', port: 0 },
+        certificate: { secret: { namespace, name: argument('--webhook-secret') }, hosts: ['127.0.0.1'] },
+        inject: { validating: [configuration] },
+      },
+    }),
   })
   runManager(manager, started)
-  const { port } = (await webhooks?.server.address()) ?? {}
-  await redirectWebhooks(cluster, configuration, { origin: `https://127.0.0.1:${port}` })
-  await webhooks?.certificates?.check(AbortSignal.timeout(30_000))
+  if (webhooks !== undefined) {
+    const { port } = (await webhooks.server.address()) ?? {}
+    await redirectWebhooks(cluster, configuration, { origin: `https://127.0.0.1:${port}` })
+    await webhooks.certificates?.check(AbortSignal.timeout(30_000))
+  }
   const kept = started.move()
   return { refusals, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }

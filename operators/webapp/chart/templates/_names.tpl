@@ -26,3 +26,8 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- define "webapp.healthPortName" -}}
 {{ .Values.metrics.protected | ternary "health" "metrics" }}
 {{- end }}
+
+{{- /* Whether the operator upgrades its CRD: yes with `--reuse-values` of a release without this value, too. */}}
+{{- define "webapp.upgradesCrds" -}}
+{{- if ne (toString (.Values.crds | default dict).upgrade) "false" }}true{{ end }}
+{{- end }}

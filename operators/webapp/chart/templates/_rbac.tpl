@@ -33,6 +33,13 @@
   resourceNames: [{{ include "webapp.name" . | quote }}]
   verbs: [get, patch]
 {{- end }}
+{{- if include "webapp.upgradesCrds" . }}
+# Helm does not upgrade it.
+- apiGroups: [apiextensions.k8s.io]
+  resources: [customresourcedefinitions]
+  resourceNames: [webapps.example.com]
+  verbs: [get, patch]
+{{- end }}
 {{- if .Values.metrics.protected }}
 # To check who reads /metrics.
 - apiGroups: [authentication.k8s.io]

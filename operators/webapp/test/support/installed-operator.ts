@@ -5,6 +5,7 @@ import { accountToken, type ClusterUnderTest, redirectWebhooks } from '@reeve/cl
 import { createClient, Deployments, type DiscoveringClient, loadConfig, sleep } from '@reeve/kube'
 import { silentLogger } from '@reeve/runtime'
 import { clientMetrics, createMetricsRegistry } from '@reeve/runtime/metrics'
+import manifest from '../../package.json' with { type: 'json' }
 import { createWebAppOperator, WebApps } from '../../src/index.ts'
 
 /** A response. */
@@ -45,6 +46,7 @@ export async function startInstalled(
   const [secret = ''] = valuesOf('--webhook-secret')
   const [configuration = ''] = valuesOf('--webhook-configuration')
   const watched = valuesOf('--watch-namespace')
+  const hasWebhooks = args.includes('--webhook')
 
   const token = await accountToken(cluster, namespace, name)
   const credentials = { get: async () => ({ authorization: `Bearer ${token}` }), renew: async () => undefined }
@@ -76,18 +78,25 @@ export async function startInstalled(
     ...(watched.length > 0 && { namespaces: watched }),
     leaderElection: { lease: { namespace, name: 'webapp-operator' }, identity: 'installed' },
     metricsAddress: { host: '127.0.0.1', port: 0, isProtected: args.includes('--protect-metrics') },
-    webhook: {
-      address: { host: '127.0.0.1', port: 0 },
-      certificate: { secret: { namespace, name: secret }, hosts: ['127.0.0.1'] },
-      inject: { mutating: [configuration], validating: [configuration] },
-    },
+    upgradeCrds: args.includes('--upgrade-crds') ? { version: manifest.version } : undefined,
+    ...(hasWebhooks && {
+      webhook: {
+        address: { host: '127.0.0.1', port: 0 },
+        certificate: { secret: { namespace, name: secret }, hosts: ['127.0.0.1'] },
+        inject: { mutating: [configuration], validating: [configuration] },
+      },
+    }),
   })
   // A real API server learns of rights a moment after they are granted.
   await until(() =>
     Promise.all([
       client.list(WebApps, watched[0] === undefined ? {} : { namespace: watched[0] }),
-      client.raw({ method: 'GET', path: `/api/v1/namespaces/${namespace}/secrets/${secret}` }),
-      client.raw({ method: 'GET', path: `${WEBHOOKS}/mutatingwebhookconfigurations/${configuration}` }),
+      ...(hasWebhooks
+        ? [
+            client.raw({ method: 'GET', path: `/api/v1/namespaces/${namespace}/secrets/${secret}` }),
+            client.raw({ method: 'GET', path: `${WEBHOOKS}/mutatingwebhookconfigurations/${configuration}` }),
+          ]
+        : []),
     ]).then(
       () => true,
       () => false,
@@ -98,12 +107,13 @@ export async function startInstalled(
   const stop = new AbortController()
   const running = operator.manager.run(stop.signal)
   running.catch(() => undefined)
-  const { port } = (await operator.webhooks?.server.address()) ?? {}
-  const configurations = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'].map(
-    (kind) => `${WEBHOOKS}/${kind}/${configuration}`,
-  )
-  await redirectWebhooks(cluster, configuration, { origin: `https://127.0.0.1:${port}` })
-  await operator.webhooks?.certificates?.check(AbortSignal.timeout(30_000))
+  const kinds = hasWebhooks ? ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'] : []
+  const configurations = kinds.map((kind) => `${WEBHOOKS}/${kind}/${configuration}`)
+  if (hasWebhooks) {
+    const { port } = (await operator.webhooks?.server.address()) ?? {}
+    await redirectWebhooks(cluster, configuration, { origin: `https://127.0.0.1:${port}` })
+    await operator.webhooks?.certificates?.check(AbortSignal.timeout(30_000))
+  }
   return {
     refusals,
     async scrape(bearer) {

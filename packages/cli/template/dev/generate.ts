@@ -7,6 +7,8 @@ import { operator } from '../src/operator.ts'
 /** By path: what the chart must contain. */
 export function generated(): Readonly<Record<string, unknown>> {
   const { clusterRole, roles } = operator.rbac({
+    // Helm installs the CRD in chart/crds once, and never upgrades it.
+    upgradesCrds: true,
     // webhooks:begin
     webhook: { secret: `${operator.name}-certificate`, configurations: [operator.name] },
     // webhooks:end
