@@ -110,7 +110,9 @@ async function attemptChange(
   if (options.isInternal !== true) {
     await admitValidating(context, request, { ...step, object: show(object), oldObject: show(old) })
   }
-  if (sameExceptTimes(old, object)) return { object: old, mayRetry: false }
+  // Writing an object unchanged is how a client moves it to another storage version.
+  const isEncoded = !info.custom || live.object.apiVersion === storageApiVersion(info)
+  if (isEncoded && sameExceptTimes(old, object)) return { object: old, mayRetry: false }
   const stored = await toVersion(context, object, storageApiVersion(info), request.signal)
   if (request.dryRun) return { object, mayRetry: false }
   request.signal.throwIfAborted()

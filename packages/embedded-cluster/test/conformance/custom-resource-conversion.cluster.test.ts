@@ -12,6 +12,7 @@ import {
   versionOf,
 } from './support/custom-resource.ts'
 import { failure } from './support/status.ts'
+import { until } from './support/until.ts'
 import { startWebhook, type WebhookServer } from './support/webhook-server.ts'
 
 const api = ConformanceApi.forThisFile()
@@ -239,4 +240,25 @@ it('an object keeps its fields when another version becomes the one that is stor
   expect((await api.patch(path, { spec: { versions } })).status).toBe(200)
   expect((await v2.get('stored-before')).body.spec.dimensions).toEqual({ width: '3', height: '4' })
   expect((await v1.get('stored-before')).body.spec.size).toBe('3x4')
+})
+
+it('an object that is written unchanged is stored in the current version, and then read without the webhook', async () => {
+  const path = `${DEFINITIONS}/widgets.${group}`
+  const store = async (name: string) => {
+    const { body } = await api.get(path)
+    const versions = body.spec.versions.map((version: Json) => ({ ...version, storage: version.name === name }))
+    expect((await api.patch(path, { spec: { versions } })).status).toBe(200)
+  }
+  await store('v1')
+  await v1.given('moved', { spec: { size: '3x4' } })
+  await store('v2')
+  // A real server learns of the change a moment later.
+  await until('the object is stored in v2', async () => {
+    state.handler = success
+    const { body } = await v2.get('moved')
+    expect((await v2.replace('moved', body)).status).toBe(200)
+    state.handler = () => 'no JSON'
+    return (await v2.get('moved')).status === 200
+  })
+  expect((await v2.get('moved')).body.spec.dimensions).toEqual({ width: '3', height: '4' })
 })
