@@ -1,7 +1,8 @@
-/** The subcommands that follow from `defineOperator`: run, plan, crd and rbac. */
+/** The subcommands that follow from `defineOperator`: run, plan, crd, rbac and detach-crds. */
 import type { Operator } from '@reeve/runtime'
 import { type ProcessParts, runCommandLine } from './command-line.ts'
 import { crdCommand } from './crd-command.ts'
+import { detachCommand } from './detach-command.ts'
 import { append } from './option-values.ts'
 import { PLAN_CHANGES, planCommand } from './plan-command.ts'
 import { rbacCommand } from './rbac-command.ts'
@@ -47,6 +48,11 @@ export function operatorCommands(name: string, load: () => Promise<CommandedOper
       name: 'rbac',
       summary: 'print the account and the roles that the operator needs',
       load: async () => ({ command: rbacCommand(name, load) }),
+    },
+    {
+      name: 'detach-crds',
+      summary: 'make converted CustomResourceDefinitions readable without the operator, before an uninstall',
+      load: async () => ({ command: detachCommand(name, load) }),
     },
   ]
 }

@@ -1,11 +1,15 @@
 /** `npm run generate`: writes the files of the chart that follow from the definition of the operator. */
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { withoutConversion } from '@reeve/runtime/operator'
 import { stringify } from 'yaml'
-import { operator } from '../src/operator.ts'
+import { operator as definition } from '../src/operator.ts'
+
+type Definition = Pick<typeof definition, 'name' | 'crds' | 'rbac' | 'webhookConfigurations'>
 
 /** By path: what the chart must contain. */
-export function generated(): Readonly<Record<string, unknown>> {
+export function generated(operator: Definition = definition): Readonly<Record<string, unknown>> {
+  const crds = operator.crds({ service: { namespace: 'NAMESPACE', name: operator.name } })
   const { clusterRole, roles } = operator.rbac({
     // Helm installs the CRD in chart/crds once, and never upgrades it.
     upgradesCrds: true,
@@ -14,8 +18,28 @@ export function generated(): Readonly<Record<string, unknown>> {
     // webhooks:end
   })
   return {
-    'chart/crds/sprockets.yaml': operator.crds()[0],
-    'chart/files/rules.yaml': { cluster: clusterRole.rules, namespaced: roles[0]?.rules },
+    // As it is without the operator, which adds the conversion between versions when it starts.
+    'chart/crds/sprockets.yaml': crds.map(withoutConversion)[0],
+    'chart/files/rules.yaml': {
+      cluster: clusterRole.rules,
+      namespaced: roles[0]?.rules,
+      // webhooks:begin
+      // For the Job that takes the conversion away before an uninstall.
+      detach: crds.flatMap(({ metadata, spec }) =>
+        spec.conversion?.strategy === 'Webhook'
+          ? [
+              {
+                apiGroups: ['apiextensions.k8s.io'],
+                resources: ['customresourcedefinitions'],
+                verbs: ['get', 'patch'],
+                resourceNames: [metadata.name],
+              },
+              { apiGroups: [spec.group], resources: [spec.names.plural], verbs: ['list', 'update'] },
+            ]
+          : [],
+      ),
+      // webhooks:end
+    },
     // webhooks:begin
     'chart/files/webhooks.yaml': {
       validating: operator.webhookConfigurations({

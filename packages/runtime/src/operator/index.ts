@@ -1,4 +1,5 @@
 /** @module The front door in full: operators, their parts, and the roles they need. */
+export { type DetachOptions, detachCrds, withoutConversion } from '../crds/detach-crds.ts'
 export * from './add-webhooks.ts'
 export * from './controller-definition.ts'
 export type { DescribedController } from './controller-settings.ts'
