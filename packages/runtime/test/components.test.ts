@@ -154,6 +154,28 @@ describe('components', () => {
     )
   })
 
+  it.each([
+    ['undefined', undefined, 'returned undefined; return an array of desired objects, an empty one for none'],
+    ['null', null, 'returned null; return an array'],
+    ['one object', configMap('a'), 'returned an object; return an array'],
+    ['a promise', Promise.resolve([configMap('a')]), 'returned a promise; make it synchronous'],
+    ['an array with false', [configMap('a'), false], 'returned an array with false at [1]; leave it out'],
+    ['an array with a hole', Array(1), 'returned an array with undefined at [0]; leave it out'],
+    ['bare objects', [configMap('a').object], 'returned an array with an object at [0]; leave it out, or make it with'],
+  ])('whose render returns %s fail and lose nothing', async (_what, rendered, message) => {
+    await reconcile([part('a'), part('b')])
+    const broken = part('a', { render: () => rendered as never })
+    await expect(reconcile([broken, part('b')])).rejects.toThrow(`component "a": render ${message}`)
+    expect(await names()).toEqual(['a', 'b'])
+  })
+
+  it('fail when the controller decorates an object with nothing', async () => {
+    const decorate = () => undefined as never
+    await expect(reconcile([part('a')], { decorate })).rejects.toThrow(
+      'decorate returned undefined; return the desired',
+    )
+  })
+
   it('are rejected at the start when they are invalid', () => {
     const about = { resource: Gadgets, owned: [], fieldManager: 'gadgets' }
     const build = (...components: Part[]) => reconcileComponents<Gadget, undefined>({ ...about, components })

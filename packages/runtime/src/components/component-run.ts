@@ -1,8 +1,8 @@
 /** Takes the components of one resource through their stages: resolve → render → apply → report. */
-import type { Impersonation, KubeClient, Resource, Stored } from '@reeve/kube'
+import { type Impersonation, isRecord, type KubeClient, type Resource, type Stored } from '@reeve/kube'
 import type { ReconcileRequest } from '../controller/reconcile-request.ts'
 import { type Change, prune } from '../engine/apply.ts'
-import { checkDesired, type DesiredObject } from '../engine/desired-object.ts'
+import { checkDesired, type DesiredObject, InvalidDesiredStateError } from '../engine/desired-object.ts'
 import { StaleViewError } from '../engine/engine-error.ts'
 import { isJsonEqual } from '../engine/json-equal.ts'
 import type { OnDemandView } from '../engine/kinds-on-demand.ts'
@@ -157,11 +157,11 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
       const { facts, failure } = resolved instanceof Fallback ? resolved : { facts: resolved, failure: undefined }
       stage = 'render'
       const input = { ...this.#input(), facts }
-      const rendered = this.#request.stage(stage, () => component.render?.(input) ?? [])
+      const rendered = this.#request.stage(stage, () => (component.render === undefined ? [] : component.render(input)))
       if (rendered instanceof Waiting) {
         return this.#outcome(component, { state: 'waiting', waiting: rendered, facts, stage })
       }
-      const wanted = this.#decorated(rendered)
+      const wanted = this.#decorated(requireRendered(component.name, rendered))
       checkDesired([...this.#desired, ...wanted])
       this.#desired.push(...wanted)
       stage = 'apply'
@@ -274,7 +274,12 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
 
   #decorated(rendered: readonly DesiredObject[]): readonly DesiredObject[] {
     const { decorate } = this.#parts
-    return decorate === undefined ? rendered : rendered.map((desired) => decorate(desired, this.#owner))
+    if (decorate === undefined) return rendered
+    return rendered.map((desired) => {
+      const decorated = decorate(desired, this.#owner)
+      if (isDesired(decorated)) return decorated
+      throw new InvalidDesiredStateError(`decorate returned ${kindOf(decorated)}; return the desired object`)
+    })
   }
 
   async #apply(desired: readonly DesiredObject[], inParallel: boolean) {
@@ -339,6 +344,35 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     }
     return new Set(names)
   }
+}
+
+/**
+ * Types are not checked in JavaScript, and casts circumvent them. Taking anything but a list for "no objects" would prune
+ * all that the component has.
+ */
+function requireRendered(component: string, rendered: unknown): readonly DesiredObject[] {
+  const fail = (what: string, remedy: string): never => {
+    throw new InvalidDesiredStateError(`component "${component}": render returned ${what}; ${remedy}`)
+  }
+  if (rendered instanceof Promise) fail('a promise', 'make it synchronous, and read in resolve what it needs')
+  if (!Array.isArray(rendered)) {
+    return fail(kindOf(rendered), 'return an array of desired objects, an empty one for none, or waiting(…)')
+  }
+  // Unlike a method of arrays, the loop visits holes.
+  for (const [index, entry] of rendered.entries()) {
+    if (!isDesired(entry))
+      fail(`an array with ${kindOf(entry)} at [${index}]`, 'leave it out, or make it with desired(…)')
+  }
+  return rendered
+}
+
+function isDesired(value: unknown): boolean {
+  return isRecord(value) && isRecord(value.resource) && isRecord(value.object)
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null || typeof value === 'boolean') return String(value)
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
 const typeName = ({ group, kind }: Resource): string => `${kind}.${group}`
