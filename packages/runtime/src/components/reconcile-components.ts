@@ -16,6 +16,7 @@ import { type KindsOnDemand, OnDemandReader } from '../engine/kinds-on-demand.ts
 import { VersionOrder } from '../engine/owner-check.ts'
 import type { OwnedElsewhere } from '../engine/ownership.ts'
 import { planRelease } from '../engine/plan.ts'
+import { STALLED_CONDITION, type Stall, withStall } from '../engine/stalled.ts'
 import { StatusConditions } from '../engine/status-conditions.ts'
 import { writeStatus } from '../engine/write-status.ts'
 import type { Occurrence } from '../events/event-series.ts'
@@ -24,7 +25,6 @@ import type { AnyComponent, AnyOutcome, Reportable } from './component.ts'
 import { InvalidComponentsError, inOrderOfNeeds } from './component-order.ts'
 import { ComponentRun, type RunResult } from './component-run.ts'
 import type { Reporter } from './reporter.ts'
-import { STALLED_CONDITION, type Stall, withStall } from './stalled.ts'
 
 /** The input of the report of a controller. */
 export interface ReconcileSummary<Primary extends Reportable> {

@@ -1,7 +1,7 @@
 /** Routes of validating and mutating webhooks. */
 import { isRecord, type JsonPatchOperation, type KubeObject, type Resource, type UnknownObject } from '@reeve/kube'
+import { jsonDiff } from '../engine/json-diff.ts'
 import type { AdmissionRequest, Approval, Denial, DenialCause, Mutation } from './admission-review.ts'
-import { jsonDiff } from './json-diff.ts'
 import {
   type AdmissionTrigger,
   BadReviewError,

@@ -1,9 +1,9 @@
 /** @module Admission and conversion webhooks, and the server for them. */
 export { WEBHOOK_DEFAULTS } from '../defaults.ts'
+export { jsonDiff, plainJsonDiff } from '../engine/json-diff.ts'
 export * from './admission-review.ts'
 export * from './admission-webhook.ts'
 export { conversionWebhook, type KindConversion } from './conversion-webhook.ts'
-export { jsonDiff, plainJsonDiff } from './json-diff.ts'
 export { Semaphore, SemaphoreFullError } from './semaphore.ts'
 export { type AdmissionTrigger, BadReviewError, type ReviewFailure, type WebhookRoute } from './webhook-route.ts'
 export * from './webhook-router.ts'
