@@ -17,6 +17,7 @@ import {
 } from '../../kube/src/defaults.ts'
 import { DEFAULT_MAX_INFORMERS } from '../src/cache/cache.ts'
 import { RESYNC_JITTER } from '../src/controller/controller-options.ts'
+import { MAX_ROUNDS } from '../src/controller/flapping.ts'
 import { FAILURES_TO_ESCALATE } from '../src/controller/reconcile-ending.ts'
 import { EVENT_DEFAULTS, WEBHOOK_DEFAULTS } from '../src/defaults.ts'
 import { DEFAULT_BACKOFF } from '../src/queue/backoff.ts'
@@ -40,6 +41,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'reasons remembered for a key': String(QUEUE_DEFAULTS.maxReasons),
   'informers of an operator': String(DEFAULT_MAX_INFORMERS),
   'failures in a row before a failure is logged as an error': String(FAILURES_TO_ESCALATE),
+  'reconciles in a row that only own writes cause, before a key flaps': String(MAX_ROUNDS),
   'connections for requests; watches have their own': String(DEFAULT_CONNECTIONS),
   'deadline of a call, retries included': seconds(DEFAULT_TIMEOUT_MS),
   'retries of a call': `${DEFAULT_MAX_RETRIES}, after ${DEFAULT_RETRY_BASE_DELAY_MS} ms doubling to ${DEFAULT_RETRY_MAX_DELAY_MS} ms`,

@@ -124,6 +124,16 @@ test('what keeps failing is named with its error and its next attempt', async ()
   )
 })
 
+test('a render that is not pure is named with the field that it changes each time', async () => {
+  let count = 0
+  await using world = await runInMemory(greeterThat(() => ({ text: `${++count}` })))
+  await world.apply(Greetings, hello)
+  await expect(world.settle()).rejects.toThrow(
+    /not settled after 1h.*\n.*default\/hello: its own writes cause the same writes again: ConfigMap default\/hello \(data.text\)/,
+  )
+  expect(count).toBeLessThan(50)
+})
+
 test('a restarted operator finds everything in order', async () => {
   await using world = await runInMemory(greeter)
   await world.apply(Greetings, hello)

@@ -19,6 +19,24 @@ export class TerminalError extends RuntimeError {
   }
 }
 
+/**
+ * A reconcile writes the same objects again and again, although nothing but its own writes has changed. Retried with
+ * backoff, until it comes to rest.
+ */
+export class FlappingError extends RuntimeError {
+  override readonly name = 'FlappingError'
+
+  /** @param objects with the fields that change, such as `ConfigMap shop/web (data.color)` */
+  constructor(objects: readonly string[]) {
+    super(
+      'FLAPPING',
+      `its own writes cause the same writes again: ${objects.join('; ')}. Make them depend only on the resource and on ` +
+        'what is read, not on the time, random values or a varying order; or stop the webhook or the other manager that ' +
+        'changes these fields',
+    )
+  }
+}
+
 /** A controller has an invalid option. Thrown when it is created. */
 export class ControllerConfigError extends RuntimeError {
   override readonly name = 'ControllerConfigError'

@@ -26,7 +26,7 @@ import { WorkQueue } from '../queue/work-queue.ts'
 import { overdue } from '../runtime-error.ts'
 import type { ShardOwnership } from '../sharding/shard-elector.ts'
 import type { ShardTerm } from '../sharding/shard-term.ts'
-import { CacheSyncTimeoutError } from './controller-error.ts'
+import { CacheSyncTimeoutError, FlappingError } from './controller-error.ts'
 import { type ControllerMetrics, controllerMetrics } from './controller-metrics.ts'
 import {
   CONTROLLER_DEFAULTS,
@@ -37,9 +37,11 @@ import {
 } from './controller-options.ts'
 import { feedEngine } from './engine-sources.ts'
 import { FailureEvents } from './failure-events.ts'
+import { ChangedObjects, FlappingKeys } from './flapping.ts'
 import { type ObserveWrite, observeWrites } from './observed-write.ts'
 import { OwnWrites } from './own-writes.ts'
 import { isPaused, orPauseChanged, PausedObjects } from './pause.ts'
+import type { ObjectChange } from './predicates.ts'
 import { type Ending, endingOf, FAILURES_TO_ESCALATE, logEnding, PAUSED } from './reconcile-ending.ts'
 import { RECONCILE_CHANNEL, type ReconcileRecord, RecordLog } from './reconcile-record.ts'
 import { ReconcileRun } from './reconcile-run.ts'
@@ -111,6 +113,7 @@ export class Controller<T extends KubeObject> implements Runnable {
   readonly #metrics: ControllerMetrics
   readonly #queue: WorkQueue<ObjectKey>
   readonly #ownWrites = new OwnWrites()
+  readonly #flappingKeys: FlappingKeys<T>
   readonly #records: RecordLog
   readonly #failureEvents: FailureEvents | undefined
   readonly #primary: Resource<T>
@@ -159,7 +162,7 @@ export class Controller<T extends KubeObject> implements Runnable {
       cache,
       namespaces: options.namespaces,
       controller: name,
-      enqueue: (key, options, change) => this.#add(key, { ...options, isEcho: () => this.#ownWrites.has(key, change) }),
+      enqueue: (key, options, change) => this.#add(key, { ...options, isEcho: () => this.#isEcho(key, change) }),
     })
     this.#sources = watched
     this.#watches = new ControllerWatches(watched, this.#logger)
@@ -176,9 +179,9 @@ export class Controller<T extends KubeObject> implements Runnable {
     const { engine } = options.reconcile
     const sources = engine === undefined ? options : feedEngine(options, engine, cache.ownFields(engine.fieldManager))
     this.#primary = primary.resource
-    this.#pausedObjects = new PausedObjects(primary.resource, !(primary.metadataOnly ?? false), (count) =>
-      this.#metrics.paused(count),
-    )
+    const isWhole = !(primary.metadataOnly ?? false)
+    this.#pausedObjects = new PausedObjects(primary.resource, isWhole, (count) => this.#metrics.paused(count))
+    this.#flappingKeys = new FlappingKeys(primary.resource, isWhole, engine?.fieldManager)
     watched.watch({
       ...primary,
       map: toItself,
@@ -276,6 +279,12 @@ export class Controller<T extends KubeObject> implements Runnable {
     return shards.termOf(key) !== undefined && (this.#newShards?.has(shards.shardOf(key)) ?? true)
   }
 
+  /** What the key itself wrote is not news for it; nor is anything that its writes may have caused while it flaps. */
+  #isEcho(key: ObjectKey, change: ObjectChange<KubeObject>): boolean {
+    if (this.#ownWrites.has(key, change)) return true
+    return this.#flappingKeys.holds(key, () => this.#reader.get(this.#primary, key))
+  }
+
   /** Mappers and callers may return any key; those outside the watched namespaces are ignored. */
   #add(key: ObjectKey, options: AddOptions): void {
     if (!this.#isOurs(key)) return
@@ -337,6 +346,7 @@ export class Controller<T extends KubeObject> implements Runnable {
     const startedMs = this.#clock.now()
     const reconcileId = `${this.#instance}-${(++this.#runs).toString(36)}`
     const logger = this.#logger.child({ ...key, reconcileId })
+    const changed = new ChangedObjects((of) => this.#sources.informersOf(of))
     const run = new ReconcileRun({
       controller: this.name,
       key,
@@ -346,7 +356,13 @@ export class Controller<T extends KubeObject> implements Runnable {
       graceMs,
       stopping: term === undefined ? [stopping] : [stopping, term.signal],
       observe: this.#observe,
-      onWritten: (call, response) => this.#ownWrites.record(key, call, response),
+      track: (call) => {
+        const written = changed.begin(call)
+        return (response) => {
+          this.#ownWrites.record(key, call, response)
+          written(response)
+        }
+      },
     })
     logger.debug({ reasons: item.reasons.map(describeReason), attempt: item.failures + 1 }, 'reconciling')
     this.#metrics.started()
@@ -373,11 +389,16 @@ export class Controller<T extends KubeObject> implements Runnable {
           return PAUSED
         }
         await this.#pausedObjects.resume(key, object, request)
-        const result = await reconcile({ ...request, object: this.#reader.get(this.#primary, key) })
+        const before = this.#reader.get(this.#primary, key)
+        const result = await reconcile({ ...request, object: before })
+        const after = () => this.#reader.get(this.#primary, key)
+        const checking = this.#flappingKeys.check({ key, cause: item, changed, before, after }, request)
+        if (checking !== undefined) await checking
         return endingOf(run.signal, result ?? {})
       })
     } catch (error) {
       ending = endingOf(run.signal, undefined, error)
+      if (!(error instanceof FlappingError)) this.#flappingKeys.forget(key)
     }
     const endedMs = this.#clock.now()
     const durationMs = endedMs - startedMs

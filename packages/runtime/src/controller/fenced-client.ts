@@ -12,6 +12,9 @@ export interface Abandonment {
   readonly abandonedSignal: AbortSignal
 }
 
+/** Follows one write: see {@link FenceOptions.track}. */
+export type TrackWrite = (call: ClientCall) => (response: unknown) => void
+
 /** What {@link fencedClient} needs from the reconcile. */
 export interface FenceOptions {
   readonly clock: Clock
@@ -22,13 +25,13 @@ export interface FenceOptions {
   readonly onWrite: (write: WriteRecord) => void
   /** Compares the states before and after a write. @default changes are not recorded */
   readonly observe?: ObserveWrite | undefined
-  /** Called with each response to a write. */
-  readonly onWritten: (call: ClientCall, response: unknown) => void
+  /** Called before each write; the function that it returns is called with the response. */
+  readonly track: TrackWrite
 }
 
 /** Wraps `client` for the time of one reconcile. */
 export function fencedClient(client: KubeClient, options: FenceOptions): KubeClient {
-  const { clock, signal, abandoned, onWrite, onWritten, observe } = options
+  const { clock, signal, abandoned, onWrite, track, observe } = options
   const fence = <O extends { readonly signal?: AbortSignal }>(given: O): O => {
     abandoned.throwIfAbandoned()
     if (given.signal === signal) return given
@@ -41,6 +44,7 @@ export function fencedClient(client: KubeClient, options: FenceOptions): KubeCli
       if (!call.isWrite || call.isDryRun) return send(fence(given))
       const startedMs = clock.now()
       const changesOf = observe?.(call)
+      const written = track(call)
       const note = (failure?: string, changes?: readonly WriteChange[]) =>
         onWrite({
           ...recordOf(call),
@@ -50,7 +54,7 @@ export function fencedClient(client: KubeClient, options: FenceOptions): KubeCli
         })
       try {
         const answer = await send(fence(given))
-        onWritten(call, answer)
+        written(answer)
         note(undefined, changesOf?.(answer))
         return answer
       } catch (error) {

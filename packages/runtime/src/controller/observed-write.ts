@@ -33,7 +33,7 @@ export function observeWrites(
   return ({ verb, resource, key, subresource }) => {
     if (resource === undefined || verb === 'deletecollection') return () => undefined
     const informers = informersOf(resource).filter(({ metadataOnly }) => !metadataOnly)
-    const before = verb === 'create' ? undefined : cached(informers, key)
+    const before = verb === 'create' ? undefined : cachedObject(informers, key)
     const isNew = verb === 'create' || (verb === 'apply' && informers.length > 0)
     // Without the state before, a difference would show fields that did not change.
     if (before === undefined && !isNew) return () => undefined
@@ -52,7 +52,11 @@ export function observeWrites(
   }
 }
 
-function cached(informers: readonly Informer<KubeObject>[], key: ClientCall['key']): KubeObject | undefined {
+/** The state in the first informer that has the object. */
+export function cachedObject(
+  informers: readonly Informer<KubeObject>[],
+  key: ClientCall['key'],
+): KubeObject | undefined {
   const { namespace, name } = key
   if (name === undefined) return undefined
   const wanted: ObjectKey = namespace === undefined ? { name } : { namespace, name }

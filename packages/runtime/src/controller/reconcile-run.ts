@@ -1,8 +1,7 @@
 /** One run of a reconcile: its time limit, its signal, its fenced client, and what it leaves for the record. */
 import type { Clock, KubeClient, ObjectKey, Timer } from '@reeve/kube'
-import type { ClientCall } from '../lifecycle/intercept-client.ts'
 import { ControllerStoppingError, ReconcileAbandonedError, ReconcileTimeoutError } from './controller-error.ts'
-import { fencedClient } from './fenced-client.ts'
+import { fencedClient, type TrackWrite } from './fenced-client.ts'
 import type { ObserveWrite } from './observed-write.ts'
 import type { StageRecord, WriteRecord } from './reconcile-record.ts'
 
@@ -24,8 +23,8 @@ export interface ReconcileRunOptions {
   readonly stopping: readonly AbortSignal[]
   /** Compares the states before and after a write. @default changes are not recorded */
   readonly observe?: ObserveWrite | undefined
-  /** Called with the response to each write, before the reconcile continues. */
-  readonly onWritten: (call: ClientCall, response: unknown) => void
+  /** Called before each write; the function that it returns with the response, before the reconcile continues. */
+  readonly track: TrackWrite
 }
 
 /**
@@ -53,7 +52,7 @@ export class ReconcileRun {
       signal: this.#cut.signal,
       abandoned: this,
       observe: options.observe,
-      onWritten: options.onWritten,
+      track: options.track,
       onWrite: (write) => {
         if (this.#writes.length < MAX_WRITE_RECORDS) this.#writes.push(write)
         else this.#omittedWrites++

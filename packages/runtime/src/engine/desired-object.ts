@@ -89,7 +89,7 @@ export class InvalidDesiredStateError extends RuntimeError {
 }
 
 /** Names an object for people: `Deployment shop/web`. */
-export function describeObject(object: KubeObject): string {
+export function describeObject(object: Pick<KubeObject, 'kind' | 'metadata'>): string {
   const { namespace, name = '' } = object.metadata
   return `${object.kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
 }

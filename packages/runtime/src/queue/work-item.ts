@@ -69,6 +69,8 @@ export interface WorkItem<K> {
   readonly reasons: readonly Reason[]
   /** Events beyond those in `reasons`. */
   readonly omittedReasons: number
+  /** Nothing made it run but what earlier runs of the key itself wrote. */
+  readonly isEcho: boolean
   /** Failures in a row before this run. */
   readonly failures: number
   /** How long it was ready before a worker took it. */

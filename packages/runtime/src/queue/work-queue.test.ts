@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createMetricsRegistry } from '../metrics/registry.ts'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
-import type { WorkItem, WorkQueueOptions } from './work-item.ts'
+import type { AddOptions, WorkItem, WorkQueueOptions } from './work-item.ts'
 import { WorkQueue } from './work-queue.ts'
 
 function setUp(options: Partial<WorkQueueOptions<string>> = {}) {
@@ -243,6 +243,25 @@ describe('retries', () => {
     expect([queue.depth, queue.delayed]).toEqual([0, 1])
     queue.add('a', { isEcho: () => false })
     expect([queue.depth, queue.delayed]).toEqual([1, 0])
+  })
+
+  test('a run says whether only echoes made it run, whatever else is requested for later', async () => {
+    const { clock, queue } = setUp()
+    const causes: readonly (readonly AddOptions[])[] = [
+      [{}],
+      [{ isEcho: () => true }],
+      [{ isEcho: () => false }],
+      [{ isEcho: () => true }, { isEcho: () => false }],
+      [{ delayMs: 30_000 }, { isEcho: () => true }],
+    ]
+    const answers: (boolean | undefined)[] = []
+    for (const requests of causes) {
+      for (const options of requests) queue.add('a', options)
+      const item = await takeNow(queue, clock)
+      answers.push(item?.isEcho)
+      if (item !== undefined) queue.done(item)
+    }
+    expect(answers).toEqual([false, true, false, false, true])
   })
 
   test('an echo does not run a key that has given up; a resync and a change do', async () => {

@@ -24,8 +24,10 @@ interface Pending<K> {
   dueMs: number
   priority: Priority
   isRetry: boolean
-  /** Requests during a run that may turn out to be its echoes; undefined as soon as one cannot. */
-  echoes: (() => boolean)[] | undefined
+  /** The earliest time that was requested by anything but an echo. */
+  newsMs: number | undefined
+  /** Requests during a run that may turn out to be its echoes. */
+  readonly unclear: (() => boolean)[]
   place:
     | { readonly in: 'ready'; readonly entry: HeapEntry<Pending<K>> }
     | { readonly in: 'delayed'; readonly entry: DelayEntry<Pending<K>> }
@@ -33,7 +35,7 @@ interface Pending<K> {
 }
 
 /** A run during which more events arrive than this is followed by another one, whatever they show. */
-const MAX_ECHOES = 100
+const MAX_UNCLEAR = 100
 
 interface KeyState<K> {
   readonly id: unknown
@@ -318,12 +320,15 @@ export class WorkQueue<K> {
       dueMs: Number.POSITIVE_INFINITY,
       priority,
       isRetry,
-      echoes: [],
+      newsMs: undefined,
+      unclear: [],
       place: undefined,
     }
-    if (isEcho === undefined || state.running === undefined || pending.echoes?.length === MAX_ECHOES) {
-      pending.echoes = undefined
-    } else pending.echoes?.push(isEcho)
+    if (!isKnownEcho) {
+      const isUnclear = isEcho !== undefined && state.running !== undefined && pending.unclear.length < MAX_UNCLEAR
+      if (isUnclear) pending.unclear.push(isEcho)
+      else pending.newsMs = Math.min(pending.newsMs ?? dueMs, dueMs)
+    }
     if (reason !== undefined) pending.reasons.add(reason)
     const keepsWaiting = respectBackoff && pending.isRetry && pending.dueMs > this.#clock.now()
     const isSooner = !keepsWaiting && dueMs < pending.dueMs
@@ -343,7 +348,8 @@ export class WorkQueue<K> {
 
   /** After a run: what arrived during it and only shows its own writes is no reason for another one. */
   #dropEchoes(state: KeyState<K>): void {
-    if (!(state.pending?.echoes?.every((isEcho) => isEcho()) ?? false)) return
+    const { pending, running } = state
+    if (running === undefined || pending === undefined || hasNews(pending)) return
     state.pending = undefined
   }
 
@@ -389,6 +395,7 @@ export class WorkQueue<K> {
       key: state.key,
       reasons: reasons.reasons,
       omittedReasons: reasons.omitted,
+      isEcho: !hasNews(pending, now),
       failures: state.failures,
       waitedMs,
     }
@@ -417,6 +424,11 @@ export class WorkQueue<K> {
     for (const taker of this.#takers.splice(0)) taker(undefined)
     for (const resolve of this.#whenEmpty.splice(0)) resolve()
   }
+}
+
+/** Whether anything but echoes requested a run until then. */
+function hasNews({ newsMs, unclear }: Pending<unknown>, untilMs = Number.POSITIVE_INFINITY): boolean {
+  return (newsMs !== undefined && newsMs <= untilMs) || unclear.some((isEcho) => !isEcho())
 }
 
 function rankOf(pending: { readonly dueMs: number; readonly priority: Priority }): number {

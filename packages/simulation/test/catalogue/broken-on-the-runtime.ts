@@ -1,10 +1,11 @@
 /** Broken operators that use the runtime. */
 import { ConfigMaps, isAlreadyExists } from '@reeve/kube'
+import { defineOperator } from '@reeve/runtime'
 import { controllerReference } from '@reeve/runtime/owner-references'
 import type { OperatorUnderTest } from '../../src/index.ts'
 import { report } from './good-hand.ts'
 import { dataOf, Notes } from './notes.ts'
-import { LABELS, rendered, withReconcile } from './on-the-runtime.ts'
+import { LABELS, rendered, renderedNote, withReconcile } from './on-the-runtime.ts'
 
 /** Every reconcile fails. */
 export const alwaysFails = withReconcile('always-fails', () => async () => {
@@ -42,6 +43,21 @@ export const sharesItsIdentity: OperatorUnderTest = {
   name: 'shares-its-identity',
   start: ({ leaderElection, ...place }, client) =>
     rendered.start({ ...place, leaderElection: leaderElection && { ...leaderElection, identity: 'notes' } }, client),
+}
+
+/** Renders another object each time. */
+export const rendersAtRandom: OperatorUnderTest = {
+  ...rendered,
+  name: 'renders-at-random',
+  start({ clock, random, logger, metrics, leaderElection }, client) {
+    const render: typeof renderedNote.render = (note) =>
+      renderedNote
+        .render(note)
+        .map(({ object, ...desired }) => ({ ...desired, object: { ...object, data: { at: `${random()}` } } }))
+    const operator = defineOperator({ name: 'notes', controllers: [{ ...renderedNote, render }] })
+    return operator.create({ client, clock, random, logger, metrics, ...(leaderElection && { leaderElection }) })
+      .manager
+  },
 }
 
 /** Takes every failure for final: what has failed once is never tried again. */
