@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunOptions, start, stop, succeed } from '../../src/run.ts'
 import { hasNodes, installNode } from '../support/nodes.ts'
 import { packed } from '../support/packed.ts'
+import { readWorkflow } from '../support/workflow.ts'
 
 const LONG_MS = 900_000
 
@@ -57,13 +58,14 @@ describe.each([
     project = await create(kind, ...options)
   }, LONG_MS)
 
-  it('passes its own workflow', { timeout: LONG_MS }, async () => {
-    const workflow = await readFile(join(project, '.github/workflows/ci.yml'), 'utf8')
-    const commands = [...workflow.matchAll(/^ +- run: (.*)$/gm)].map(([, command = '']) => command)
-    expect(commands).toEqual(['npm ci', 'npm run check', 'npm test', expect.stringMatching(/^npm run explore/)])
-    for (const command of commands) {
-      const output = await succeed('bash', ['-e', '-c', command], inside(project))
-      if (command === 'npm test') expect(output).toMatch(/pass [4-9]/)
+  it('passes its own workflow, every step that can run outside GitHub', { timeout: LONG_MS }, async () => {
+    const { run, notRun } = await readWorkflow(join(project, '.github/workflows/ci.yml'))
+    for (const { step, reason } of notRun) console.log(`not run: ${step}: ${reason}`)
+    expect(run.length).toBeGreaterThan(3)
+    for (const script of run) {
+      // As runners call it.
+      const output = await succeed('bash', ['-e', '-o', 'pipefail', '-c', script], inside(project))
+      if (script === 'npm test') expect(output).toMatch(/pass [4-9]/)
     }
   })
 
