@@ -9,10 +9,12 @@ async function failureOf(url: string): Promise<string> {
     () => new Error('it succeeded'),
     (failure: Error) => failure,
   )
-  return explainFetch(error).message
+  const { message, stack } = explainFetch(error)
+  expect(stack).toBe(error.stack?.replace('fetch failed', message))
+  return message
 }
 
-it('a failed fetch names its host and its cause, and nothing that may be secret', async () => {
+it('a failed fetch names its host and its cause, and nothing that may be secret; its stack stays', async () => {
   const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -23,5 +23,10 @@ export function explainFetch(error: Error): Error {
   const [first] = cause instanceof AggregateError ? cause.errors : []
   const reason = cause.message || (first instanceof Error ? first.message : cause.name)
   const origin = origins.get(cause)
-  return new TypeError(`fetch ${origin === undefined ? '' : `${origin} `}failed: ${reason}`, { cause: error })
+  const explained = new TypeError(`fetch ${origin === undefined ? '' : `${origin} `}failed: ${reason}`, {
+    cause: error,
+  })
+  // Of interest is at most where it was called, never where it was explained.
+  if (error.stack !== undefined) explained.stack = error.stack.replace(error.message, () => explained.message)
+  return explained
 }

@@ -2,6 +2,7 @@ import { ConfigMaps } from '@reeve/kube'
 import { defineOperator } from '@reeve/runtime'
 import type { Condition } from '@reeve/runtime/conditions'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { redact } from '../src/logging/redact.ts'
 import { recordingLogger } from '../src/testing/recording-logger.ts'
 import { key, type Note, Notes, type NotesWorld, notesWorld, owns, renderNote } from './support/notes.ts'
 
@@ -115,10 +116,16 @@ describe('a status with a field that the schema lacks', () => {
   it('is an error that names the field, and the rest is written', async () => {
     const report = () => ({ status: { said: 'hi', volume: 7 } })
     const controllers = [{ for: Notes, owns, render: renderNote, report }] as const
-    const { manager, controllers: created } = defineOperator({ name: 'notes', controllers }).create({ ...world })
+    const logger = recordingLogger()
+    const operator = defineOperator({ name: 'notes', controllers })
+    const { manager, controllers: created } = operator.create({ ...world, logger })
     running = manager.run(stop.signal)
     await world.declare('one')
     await world.clock.advance(5_000)
+    // Whole objects do not belong in logs.
+    const failures = logger.lines.filter(({ level }) => level === 'warn').map(({ fields }) => redact(fields))
+    expect(JSON.stringify(failures)).toContain('lacks status.volume')
+    expect(JSON.stringify(failures)).not.toContain('"spec"')
     expect(created[0].records.at(-1)?.error).toBe(
       'the schema of notes.example.com in v1 lacks status.volume: add it to the CRD, or install the CRD that belongs to this operator',
     )

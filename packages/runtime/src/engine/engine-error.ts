@@ -58,8 +58,7 @@ export class UnknownStatusFieldsError extends RuntimeError {
   override readonly name = 'UnknownStatusFieldsError'
   /** Such as `status.phase`. */
   readonly fields: readonly string[]
-  /** What the server kept. */
-  readonly written: KubeObject
+  readonly #written: KubeObject
 
   constructor({ plural, group, version }: Resource, fields: readonly string[], written: KubeObject) {
     super(
@@ -68,6 +67,11 @@ export class UnknownStatusFieldsError extends RuntimeError {
         'that belongs to this operator',
     )
     this.fields = fields
-    this.written = written
+    this.#written = written
+  }
+
+  /** What the server kept. Not a property of its own, which logs would contain. */
+  get written(): KubeObject {
+    return this.#written
   }
 }
