@@ -1,4 +1,7 @@
 /** The chart of the projects that `reeve init` writes; the template is itself such a project. */
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { findClientBinary, type RenderedChart, renderChart } from '@reeve/client-binaries'
 import type { Deployment } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
@@ -24,6 +27,27 @@ describe.skipIf(helm === undefined)('the chart of a generated project (skipped w
   const podOf = ({ objects }: RenderedChart) =>
     // The kind decides it.
     (objects.find(({ kind }) => kind === 'Deployment') as Deployment | undefined)?.spec?.template
+
+  it('registers webhooks of the types that the operator has', async () => {
+    const registered = ({ objects }: RenderedChart) =>
+      objects.filter(({ kind }) => kind?.endsWith('WebhookConfiguration')).map(({ kind, webhooks }) => [kind, webhooks])
+    const folder = await mkdtemp(join(tmpdir(), 'reeve-chart-'))
+    try {
+      await cp(absolutePath('packages/cli/template/chart'), folder, { recursive: true })
+      const file = join(folder, 'files/webhooks.yaml')
+      const text = await readFile(file, 'utf8')
+      const [[kind, webhooks] = []] = registered(await chart())
+      expect([kind, JSON.stringify(webhooks)]).toEqual([
+        'ValidatingWebhookConfiguration',
+        expect.stringContaining('"namespace":"ops"'),
+      ])
+      await writeFile(file, text.replace('mutating: []', '').replace('validating:', 'mutating:'))
+      const changed = await renderChart(folder, { helm: helm ?? '', release: 'sprocket-operator', namespace: 'ops' })
+      expect(registered(changed)).toEqual([['MutatingWebhookConfiguration', webhooks]])
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
 
   it('has no console by default', async () => {
     const plain = await chart()

@@ -17,6 +17,10 @@ export function generated(operator: Definition = definition): Readonly<Record<st
     webhook: { secret: `${operator.name}-certificate`, configurations: [operator.name] },
     // webhooks:end
   })
+  // webhooks:begin
+  const location = { service: { namespace: 'NAMESPACE', name: operator.name } }
+  const { mutating, validating } = operator.webhookConfigurations({ location })
+  // webhooks:end
   return {
     // As it is without the operator, which adds the conversion between versions when it starts.
     'chart/crds/sprockets.yaml': crds.map(withoutConversion)[0],
@@ -41,11 +45,7 @@ export function generated(operator: Definition = definition): Readonly<Record<st
       // webhooks:end
     },
     // webhooks:begin
-    'chart/files/webhooks.yaml': {
-      validating: operator.webhookConfigurations({
-        location: { service: { namespace: 'NAMESPACE', name: operator.name } },
-      }).validating?.webhooks,
-    },
+    'chart/files/webhooks.yaml': { mutating: mutating?.webhooks ?? [], validating: validating?.webhooks ?? [] },
     // webhooks:end
   }
 }

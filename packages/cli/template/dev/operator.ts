@@ -43,15 +43,20 @@ async function applySample(signal: AbortSignal): Promise<void> {
   // webhooks:begin
   await registerWebhooks(client, created, signal)
   // webhooks:end
-  const sample = parse(await readFile(new URL('../samples/sprocket.yaml', import.meta.url), 'utf8'))
-  while (!signal.aborted) {
+  for (let attempt = 1; !signal.aborted; attempt++) {
     try {
-      await client.apply(SprocketResource, sample, { force: true, signal })
+      const sample = parse(await readFile(new URL('../samples/sprocket.yaml', import.meta.url), 'utf8'))
+      // Of any version that is served.
+      const resource = { ...SprocketResource, version: String(sample.apiVersion).split('/')[1] ?? '' }
+      await client.apply(resource, sample, { force: true, signal })
       return
     } catch (error) {
-      // The API server cannot call the webhooks yet.
-      if (!isApiError(error) || error.status < 500) throw error
-      await sleep(200, { signal })
+      // At first the API server may not reach the webhooks. An error in the sample does not end the operator.
+      if (!isApiError(error) || error.status < 500 || attempt === 5) {
+        logger.error({ file: 'samples/sprocket.yaml', error }, 'the sample is not applied')
+        return
+      }
+      await sleep(200 * attempt, { signal })
     }
   }
 }

@@ -1,5 +1,10 @@
 /** Webhooks outside a cluster: the API server calls them on this machine. */
-import { CustomResourceDefinitions, type KubeClient, ValidatingWebhookConfigurations } from '@reeve/kube'
+import {
+  CustomResourceDefinitions,
+  type KubeClient,
+  MutatingWebhookConfigurations,
+  ValidatingWebhookConfigurations,
+} from '@reeve/kube'
 import type { CreatedOperator, WebhookOptions } from '@reeve/runtime/operator'
 import { operator } from '../src/operator.ts'
 
@@ -9,13 +14,15 @@ const { name } = operator
 export const webhook: WebhookOptions = {
   address: { host: '127.0.0.1', port: 0 },
   certificate: { secret: { namespace: 'default', name: `${name}-certificate` }, hosts: ['127.0.0.1'] },
-  inject: { validating: [name] },
+  inject: { mutating: [name], validating: [name] },
 }
 
-/** Creates the configuration in which the operator writes its authority, without webhooks until their port is known. */
+/** Creates the configurations in which the operator writes its authority, without webhooks until their port is known. */
 export async function announceWebhooks(client: KubeClient): Promise<void> {
-  const { validating } = operator.webhookConfigurations({ location: { url: 'https://127.0.0.1' } })
-  if (validating) await client.apply(ValidatingWebhookConfigurations, { ...validating, webhooks: [] }, { force: true })
+  const empty = { apiVersion: 'admissionregistration.k8s.io/v1', metadata: { name }, webhooks: [] }
+  const force = { force: true }
+  await client.apply(MutatingWebhookConfigurations, { ...empty, kind: 'MutatingWebhookConfiguration' }, force)
+  await client.apply(ValidatingWebhookConfigurations, { ...empty, kind: 'ValidatingWebhookConfiguration' }, force)
 }
 
 /** Tells the API server where the webhooks are. */
@@ -26,7 +33,8 @@ export async function registerWebhooks(
 ): Promise<void> {
   const address = await webhooks?.server.address()
   const location = { url: `https://127.0.0.1:${address?.port}` }
-  const { validating } = operator.webhookConfigurations({ location })
+  const { mutating, validating } = operator.webhookConfigurations({ location })
+  if (mutating) await client.apply(MutatingWebhookConfigurations, mutating, { force: true, signal })
   if (validating) await client.apply(ValidatingWebhookConfigurations, validating, { force: true, signal })
   for (const crd of operator.crds(location)) {
     await client.apply(CustomResourceDefinitions, crd, { force: true, signal })

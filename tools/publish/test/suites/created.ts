@@ -113,7 +113,7 @@ describe.each([
 
   it('restarts on a change with npm run dev, and keeps the cluster', { timeout: LONG_MS }, async () => {
     const program = start('npm', ['run', 'dev'], inside(project))
-    await running(program, project, async (client, signal) => {
+    await running(program, project, async (client, signal, output) => {
       await messageOf(client, signal)
       const { metadata } = await client.get(resource, key)
       const file = join(project, 'src/operator.ts')
@@ -123,7 +123,28 @@ describe.each([
         await save(file, text.replace('message: spec.message }', `message: spec.message + ' ${index}' }`))
         await until(signal, async () => (await messageOf(client, signal)) === `good morning ${index}`)
       }
+      // A sample that is rejected is reported, and the operator goes on.
+      const sample = join(project, `samples/${kind.toLowerCase()}.yaml`)
+      const valid = await readFile(sample, 'utf8')
+      await writeFile(sample, valid.replace('good morning', '""'))
+      await until(signal, async () => output().includes('the sample is not applied'))
+      await client.patch(resource, key, { type: 'merge', patch: { spec: { message: 'good evening' } } })
+      await until(signal, async () => (await messageOf(client, signal))?.startsWith('good evening') === true)
+      await writeFile(sample, valid)
       expect((await client.get(resource, key)).metadata.uid).toBe(metadata.uid)
+    })
+  })
+
+  it.skipIf(options.length === 0)('registers a mutating webhook that is added', { timeout: LONG_MS }, async () => {
+    const file = join(project, 'src/webhooks.ts')
+    const text = await readFile(file, 'utf8')
+    await writeFile(file, withMutation(text, kind))
+    await succeed('npm', ['run', 'generate'], inside(project))
+    expect(await readFile(join(project, 'chart/files/webhooks.yaml'), 'utf8')).toContain('path: /mutate')
+    await succeed('npm', ['run', 'check'], inside(project))
+    await running(start('npm', ['start'], inside(project)), project, async (client, signal, output) => {
+      await until(signal, async () => (await client.get(resource, key)).metadata.labels?.admitted === 'true')
+      expect(output()).not.toMatch(/WARN|ERROR|404/)
     })
   })
 
@@ -136,6 +157,18 @@ describe.each([
     return message
   }
 })
+
+/** The webhooks of the template, and one that adds a label. */
+function withMutation(text: string, kind: string): string {
+  const handler = '({ object }) => (object === undefined ? allow() : mutate({ ...object, metadata: labelled(object) }))'
+  const labelled = `const labelled = ({ metadata }: ${kind}) => ({ ...metadata, labels: { ...metadata.labels, admitted: 'true' } })`
+  return text
+    .replace('deny, validatingWebhook', 'deny, mutate, mutatingWebhook, validatingWebhook')
+    .replace(
+      'export const webhooks = [',
+      `${labelled}\nexport const webhooks = [\n  mutatingWebhook<${kind}>('/mutate', ${handler}, { for: ${kind}Resource }),`,
+    )
+}
 
 /** Replaces a file as editors do that save by renaming. */
 async function renameOver(file: string, text: string): Promise<void> {
