@@ -68,7 +68,14 @@ describe('the webhook client', () => {
   })
 
   it('reports a service that does not exist', async () => {
-    await expect(post(track(new WebhookClient()), { service })).rejects.toThrow('service "hook" not found')
+    const client = track(new WebhookClient({ resolveService: () => undefined }))
+    await expect(post(client, { service })).rejects.toThrow(/service "hook" not found$/)
+  })
+
+  it('says why no service is reached without a resolver', async () => {
+    await expect(post(track(new WebhookClient()), { service })).rejects.toThrow(
+      'service "hook" not found: pods are simulated here, so webhooks are called by URL, or where resolveService says',
+    )
   })
 
   it('times out if a webhook does not respond, by the injected clock', async () => {

@@ -27,6 +27,9 @@ export interface WebhookCall {
 /** Handles a call in process and returns the response review; `undefined` falls back to the network. */
 export type CallWebhook = (call: WebhookCall) => Promise<unknown> | undefined
 
+/** For users of `reeve cluster` who see that the Service exists. */
+const UNREACHABLE = ': pods are simulated here, so webhooks are called by URL, or where resolveService says'
+
 /** Options of {@link WebhookClient}. */
 export interface WebhookClientOptions {
   /** @default no service resolves: only webhooks with a URL can be called */
@@ -77,7 +80,7 @@ interface Target {
  * const response = await client.post(webhook.clientConfig, review, { timeoutSeconds: 10, signal })
  */
 export class WebhookClient {
-  readonly #resolveService: ResolveService
+  readonly #resolveService: ResolveService | undefined
   readonly #callWebhook: CallWebhook
   readonly #clock: Clock
   readonly #maxPools: number
@@ -86,7 +89,7 @@ export class WebhookClient {
   readonly #pools = new Map<string, Agent>()
 
   constructor(options: WebhookClientOptions = {}) {
-    this.#resolveService = options.resolveService ?? (() => undefined)
+    this.#resolveService = options.resolveService
     this.#callWebhook = options.callWebhook ?? (() => undefined)
     this.#clock = options.clock ?? systemClock
     this.#maxPools = options.maxPools ?? MAX_POOLS
@@ -158,8 +161,10 @@ export class WebhookClient {
   #pool(undici: typeof import('undici'), target: Target): Agent {
     const { service } = target
     const address =
-      service === undefined ? undefined : this.#resolveService(service.namespace, service.name, service.port)
-    if (service !== undefined && address === undefined) throw new Error(`service "${service.name}" not found`)
+      service === undefined ? undefined : this.#resolveService?.(service.namespace, service.name, service.port)
+    if (service !== undefined && address === undefined) {
+      throw new Error(`service "${service.name}" not found${this.#resolveService === undefined ? UNREACHABLE : ''}`)
+    }
     const serverName = target.url.hostname
     const key = JSON.stringify([target.caBundle, serverName, address?.host, address?.port])
     const pool = this.#pools.get(key) ?? openPool(undici, target.caBundle, serverName, address)
