@@ -63,6 +63,20 @@ it('lists points whose fault did not take effect, and says how much was covered'
   expect(summaryLine([report], 9_900)).toBe('70 of 76 points (18 of 20 shapes) in 9.9 s, 69 took effect, 1 divergences')
 })
 
+it('shows problems of a divergence that look alike once, such as one after each step', () => {
+  const failed = (count: number) => ({
+    kind: 'reconcile-error' as const,
+    message: `reconciles failed, ${count} in all`,
+  })
+  const problems = [failed(5), { kind: 'goal-not-reached' as const, message: 'not ready' }, failed(1), failed(2)]
+  const [, ...lines] = divergenceText({ ...divergence, problems }, 'webapp').split('\n')
+  expect(lines.slice(0, 3)).toEqual([
+    '  reconcile-error: reconciles failed, 5 in all (and 2 more like this)',
+    '  goal-not-reached: not ready',
+    expect.stringContaining('services default/shop'),
+  ])
+})
+
 it('shows a divergence with its trace, its difference and the command that replays it', () => {
   const text = divergenceText(divergence, 'webapp', { budget: 5 })
   expect(text).toContain('webapp crash-after-write point 7: killed after request 9')

@@ -124,8 +124,12 @@ function causeOf({ pattern, problems, differences }: Divergence): string {
   // What follows is the walk, which differs from point to point.
   const message = first?.message.replace(/; the (smallest )?walk that shows it: [\s\S]*/, '') ?? ''
   const fields = differences.map(({ object, field }) => `${object} ${field}`)
-  const alike = (text: string) => text.replace(/"[^"]*"/g, '""').replace(/\d+/g, '0')
   return JSON.stringify([pattern, [...kinds].toSorted(), alike(message), [...new Set(fields.map(alike))].toSorted()])
+}
+
+/** The same text for all that differ in numbers and quoted names only. */
+function alike(text: string): string {
+  return text.replace(/"[^"]*"/g, '""').replace(/\d+/g, '0')
 }
 
 /** All divergences: of those that look alike the first in full, and where the others are. */
@@ -163,13 +167,23 @@ function hints({ pattern, problems }: Divergence, { process }: ReplayOptions): r
   ]
 }
 
+/** A problem that shows after several steps is one line. */
+function problemLines(problems: Divergence['problems']): readonly string[] {
+  const groups = Map.groupBy(problems, ({ kind, message }) => `${kind} ${alike(message)}`).values()
+  return [...groups].flatMap(([first, ...others]) => {
+    if (first === undefined) return []
+    const more = others.length > 0 ? ` (and ${others.length} more like this)` : ''
+    return [`  ${first.kind}: ${first.message}${more}`]
+  })
+}
+
 /** A divergence in full. */
 export function divergenceText(divergence: Divergence, operator: string, options: ReplayOptions = {}): string {
   const { pattern, point, label, problems, trace, differences } = divergence
   const shown = trace.slice(0, MAX_TRACE_LINES)
   return [
     `${operator} ${pattern} point ${point}: ${label}`,
-    ...problems.map(({ kind, message }) => `  ${kind}: ${message}`),
+    ...problemLines(problems),
     ...hints(divergence, options),
     ...differences.slice(0, MAX_DIFFERENCES).map((difference) => `  - ${formatDifference(difference)}`),
     ...(shown.length > 0 ? ['  what happened:', ...shown.map((entry) => `  ${formatEntry(entry)}`)] : []),
