@@ -196,7 +196,7 @@ export class World<Created> implements AsyncDisposable {
   }
 
   /** Stops the operator and the cluster. *Errors*: what the operator ended with. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  async stop(): Promise<void> {
     const { ended, stop } = this.#instance
     stop()
     try {
@@ -204,6 +204,11 @@ export class World<Created> implements AsyncDisposable {
     } finally {
       await this.cluster.stop()
     }
+  }
+
+  /** Same as {@link stop}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
   }
 
   #complete<T extends KubeObject>(resource: Resource<T>, object: Written<T> & { readonly metadata: Named }): T {

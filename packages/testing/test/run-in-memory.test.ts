@@ -105,6 +105,12 @@ test('schema, validating, mutating and conversion webhooks are in force', async 
   expect((await world.get(ConfigMaps, 'old')).data).toEqual({ text: 'good day', tone: 'old' })
 })
 
+test('stop ends the operator', async () => {
+  const world = await runInMemory(greeter)
+  await world.stop()
+  expect(world.log.map(({ message }) => message)).toContain('stopped')
+})
+
 test('objects exist before the operator starts, in their own namespaces', async () => {
   const metadata = { name: 'early', namespace: 'team' }
   const objects = [{ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } }]
