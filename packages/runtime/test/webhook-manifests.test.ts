@@ -95,7 +95,7 @@ describe('the CRDs of an operator', () => {
 
   it('are not available without their conversion: applying them would lose data', () => {
     expect(() => notes.crds()).toThrow(
-      'notes.example.com: converted by a webhook; pass its location to crds(), as { service: { namespace, name } } or { url }',
+      'notes.example.com: converted by a webhook; pass its location, { service: { namespace, name } } or { url }',
     )
     const plain = defineOperator({ name: 'notes', controllers: [], crds: [crdManifest(NoteCrd)] })
     expect(plain.crds()[0]?.spec.conversion).toBeUndefined()

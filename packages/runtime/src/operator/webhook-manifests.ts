@@ -29,7 +29,7 @@ export class ConversionLocationError extends RuntimeError {
   constructor(crds: readonly string[]) {
     super(
       'CONVERSION_LOCATION',
-      `${crds.join(', ')}: converted by a webhook; pass its location to crds(), as { service: { namespace, name } } or { url }`,
+      `${crds.join(', ')}: converted by a webhook; pass its location, { service: { namespace, name } } or { url }`,
     )
     this.crds = crds
   }
