@@ -188,11 +188,11 @@ function leavesOf(schema: StructuralSchema, value: unknown, path: RemovablePath)
   )
 }
 
-/** `value` with another part at a path. */
+/** `value` with another part at a path. Objects around it that the value does not have are added. */
 export function replaced(value: unknown, [first, ...rest]: RemovablePath, other: unknown): unknown {
   if (first === undefined) return other
   if (Array.isArray(value)) return value.map((item, index) => (index === first ? replaced(item, rest, other) : item))
-  const fields = value as Readonly<Record<string, unknown>>
+  const fields = (value ?? {}) as Readonly<Record<string, unknown>>
   return { ...fields, [first]: replaced(fields[first], rest, other) }
 }
 
@@ -205,5 +205,6 @@ export function without(value: unknown, [first, ...rest]: RemovablePath): unknow
       : value.map((item, index) => (index === first ? without(item, rest) : item))
   }
   const { [first]: part, ...others } = value as Record<string, unknown>
+  if (part === undefined) return value
   return rest.length === 0 ? others : { ...others, [first]: without(part, rest) }
 }
