@@ -28,13 +28,11 @@ export interface ExplorerOptions {
 /** What is known of a point without running it. */
 export type PointInfo = Pick<Point, 'label' | 'shape'>
 
-/** The instances of each mode. A rest with a lease is short: renewals are requests, too. */
-const MODES: Readonly<
-  Record<Mode, { readonly election: boolean; readonly replicas: number; readonly restMs: number }>
-> = {
-  alone: { election: false, replicas: 1, restMs: EXPLORATION_DEFAULTS.restMs },
-  elected: { election: true, replicas: 1, restMs: EXPLORATION_DEFAULTS.electedRestMs },
-  pair: { election: true, replicas: 2, restMs: EXPLORATION_DEFAULTS.electedRestMs },
+/** The instances of each mode. */
+const MODES: Readonly<Record<Mode, { readonly election: boolean; readonly replicas: number }>> = {
+  alone: { election: false, replicas: 1 },
+  elected: { election: true, replicas: 1 },
+  pair: { election: true, replicas: 2 },
 }
 
 /** The run that shows which values are generated differs in its seed and time. */

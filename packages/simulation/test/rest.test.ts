@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
-import { runScenario } from '../src/index.ts'
+import { type OperatorUnderTest, runScenario, type Scenario } from '../src/index.ts'
+import { noteScenario } from './catalogue/notes.ts'
+import { rendered } from './catalogue/on-the-runtime.ts'
+import { shardedNotes } from './catalogue/sharded.ts'
 import { boxScenario, correctOperator } from './support/boxes.ts'
 
 /** Whether the rest at the end has begun 15 s after a fault that lasts as long as it says. */
@@ -33,4 +36,16 @@ it('a look after each step takes no time: up to the fault the run is the undistu
   const options = { seed: 1, expected: baseline, disturb: () => ({ onStepEnd: async () => undefined }) }
   const looked = await runScenario(correctOperator, boxScenario, options)
   expect(looked.world.log.trace.hash()).toBe(world.log.trace.hash())
+})
+
+it('the rest of an operator that renews a lease is shorter, also when the lease is its own', async () => {
+  const minutesOf = async (operator: OperatorUnderTest, election: boolean) => {
+    const scenario: Scenario = { ...noteScenario, steps: noteScenario.steps.slice(0, 1) }
+    const { world, problems } = await runScenario(operator, scenario, { seed: 1, election })
+    expect(problems).toEqual([])
+    return Math.round(world.elapsedMs / 60_000)
+  }
+  expect(await minutesOf(rendered, false)).toBe(11)
+  expect(await minutesOf(rendered, true)).toBe(3)
+  expect(await minutesOf(shardedNotes(1), false)).toBe(3)
 })

@@ -42,7 +42,7 @@ export interface ScenarioRunOptions {
   readonly election?: boolean
   /** Instances that run side by side. @default 1 */
   readonly replicas?: number
-  /** How long nothing may be written after a step to rest on. @default ten minutes */
+  /** How long nothing may be written after a step to rest on. @default ten minutes, two with a lease */
   readonly restMs?: number
   /** Rest after every step, not only after those that request it. @default false */
   readonly restsAlways?: boolean

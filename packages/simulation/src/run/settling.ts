@@ -4,7 +4,7 @@ import type { Difference } from '../compare/difference.ts'
 import type { Snapshot } from '../compare/snapshot.ts'
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 import { type Problem, problem } from '../judge/problem.ts'
-import { describeRequest, isBookkeeping, mostFrequent } from '../world/request-facts.ts'
+import { describeRequest, isBookkeeping, LEASES, mostFrequent } from '../world/request-facts.ts'
 import type { World } from '../world/world.ts'
 import { VOLATILE } from './baseline.ts'
 import type { Comparison } from './comparison.ts'
@@ -162,10 +162,16 @@ export class Settling {
     return recent.length === 0 ? '' : `, most often: ${mostFrequent(recent.map(describeRequest))}`
   }
 
+  /** A rest with a lease is short: renewals are requests, too. Replicas that share their work hold one even alone. */
+  get #usualRestMs(): number {
+    const hasLease = this.#world.log.writes.some(({ resource }) => resource === LEASES)
+    return hasLease ? EXPLORATION_DEFAULTS.electedRestMs : EXPLORATION_DEFAULTS.restMs
+  }
+
   /** Time without a reason to write: nothing may be written, and nothing may change. */
   async rest(expectedErrors: readonly RegExp[]): Promise<boolean> {
     const { pace } = this.#world
-    const restMs = pace.rest(this.#options.restMs ?? EXPLORATION_DEFAULTS.restMs)
+    const restMs = pace.rest(this.#options.restMs ?? this.#usualRestMs)
     // A recorded time that passes during the rest, such as an expiry, is not a change.
     const beginMs = this.#world.clock.now()
     const before = this.#comparison.snapshot(beginMs)
