@@ -8,7 +8,7 @@ import { createChild, goodReconcile, isCurrent, isOwned, isSame, living, report 
 import { expiring, generated, recorded } from './good-records.ts'
 import { contentAddressed, inTwoStages } from './good-unusual.ts'
 import { dataOf, FULL, NoteCrd, Notes } from './notes.ts'
-import { rendered } from './on-the-runtime.ts'
+import { recordedOnTheRuntime, rendered } from './on-the-runtime.ts'
 
 /** Not on the runtime. */
 const handmade = byHand('handmade', { reconcile: goodReconcile })
@@ -111,6 +111,7 @@ export const good: readonly OperatorUnderTest[] = [
   drawsOnce,
   served,
   recorded,
+  recordedOnTheRuntime,
   expiring,
   generated,
   contentAddressed,

@@ -72,6 +72,7 @@ export const rendered: OperatorUnderTest = {
 export const recordedOnTheRuntime: OperatorUnderTest = {
   ...rendered,
   name: 'recorded-on-the-runtime',
+  inertFields: ['spec'],
   start({ clock, random, logger, metrics, leaderElection, outside }, client) {
     const record: Component<Note> = {
       name: 'record',
