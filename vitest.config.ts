@@ -4,6 +4,7 @@
  * What is exhaustive and slow belongs to `thorough`, so that `npm test` stays short.
  */
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { Summary } from './tools/suite/src/summary.ts'
 
@@ -16,6 +17,8 @@ const maxWorkers = availableParallelism() + 1
 const isolate = false
 // One unlucky test in ten thousand is no reason to hold back a commit, but it must be fixed: the summary names it.
 const retry = process.env.CI ? 1 : 0
+// Every process and thread that a test starts loads hundreds of modules: their compiled code is kept.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
 
 export default defineConfig({
   test: {
