@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { expect, test } from 'vitest'
 import { readArguments } from './command-line.ts'
 
@@ -23,4 +24,10 @@ test('a page is written only when it is asked for, where it is asked for', () =>
   expect(readArguments(['explore', '--report', 'html'])).toMatchObject({ reportFile: 'exploration.html' })
   expect(readArguments(['explore', '--report-file', 'a.html'])).toMatchObject({ reportFile: 'a.html' })
   expect(() => readArguments(['explore', '--report', 'pdf'])).toThrow('--report is html, not "pdf"')
+})
+
+test('one point is replayed in one thread: each thread repeats the undisturbed runs', () => {
+  expect(readArguments(['explore', '--point', '7'])).toMatchObject({ threads: 1 })
+  expect(readArguments(['explore', '--point', '7', '--threads', '3'])).toMatchObject({ threads: 3 })
+  expect(readArguments(['explore'])).toMatchObject({ threads: availableParallelism() })
 })

@@ -30,7 +30,7 @@ that is known to break operators, comparing each run with the one without.
   --budget <number>         points of patterns that are sampled (default: ${EXPLORATION_DEFAULTS.budget})
   --pairs <number|all>      pairs of faults, in an order that meets all kinds first (default: ${EXPLORATION_DEFAULTS.pairs})
   --seed <number>           another seed, other samples (default: ${EXPLORATION_DEFAULTS.seed})
-  --threads <number>        runs at the same time (default: one per core)
+  --threads <number>        runs at the same time (default: one per core; with --point, one)
   --output <text|json>      how to report (default: text)
   --report html             also write a page with every divergence: its trace, both end states, the difference
   --report-file <path>      where (default: exploration.html)
@@ -118,7 +118,7 @@ export function readArguments(args: readonly string[]): Command | 'help' | 'vers
     throw new UsageError(`--output is text or json, not ${JSON.stringify(output)}`)
   const { report } = values
   if (report !== undefined && report !== 'html') throw new UsageError(`--report is html, not ${JSON.stringify(report)}`)
-  const optional = (name: 'point' | 'max-points' | 'max-seconds') => {
+  const optional = (name: 'point' | 'max-points' | 'max-seconds' | 'threads') => {
     const value = values[name]
     return value === undefined ? undefined : number(`--${name}`, value)
   }
@@ -132,7 +132,7 @@ export function readArguments(args: readonly string[]): Command | 'help' | 'vers
     budget: number('--budget', values.budget ?? String(EXPLORATION_DEFAULTS.budget)),
     pairs: values.pairs === 'all' ? 'all' : number('--pairs', values.pairs ?? String(EXPLORATION_DEFAULTS.pairs)),
     seed: number('--seed', values.seed ?? String(EXPLORATION_DEFAULTS.seed)),
-    threads: Math.max(1, number('--threads', values.threads ?? String(availableParallelism()))),
+    threads: Math.max(1, optional('threads') ?? (values.point === undefined ? availableParallelism() : 1)),
     output,
     reportFile: values['report-file'] ?? (report === 'html' ? 'exploration.html' : undefined),
   }

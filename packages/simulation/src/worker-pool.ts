@@ -1,4 +1,5 @@
 /** Spreads independent runs over threads, each with a bound on its memory and on its silence. */
+import { getCompileCacheDir } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { EXPLORATION_DEFAULTS } from './defaults.ts'
 import { problem } from './judge/problem.ts'
@@ -78,8 +79,11 @@ export class WorkerPool implements AsyncDisposable {
   }
 
   #start(): Worker {
+    const compileCache = getCompileCacheDir()
     return new Worker(WORKER, {
       workerData: this.#setup,
+      // Threads do not inherit the cache of a process that enabled it itself, and load everything again.
+      env: { ...process.env, ...(compileCache !== undefined && { NODE_COMPILE_CACHE: compileCache }) },
       resourceLimits: { maxOldGenerationSizeMb: this.#maxHeapMegabytes },
     })
   }
