@@ -3,58 +3,51 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { divergenceText } from '../src/report/report-text.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-const run = promisify(execFile)
 const reeve = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
+
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const run = (program: string, args: readonly string[]): Promise<Ended> =>
+  promisify(execFile)(program, args, { cwd: root }).then(
+    (output) => ({ code: 0, ...output }),
+    (error: Ended) => error,
+  )
 
 describe('reeve explore', () => {
   const module = join(root, 'packages/simulation/test/support/too-early.ts')
-  const reeveExplore = (...args: readonly string[]) =>
-    run(process.execPath, [reeve, '--threads', '1', ...args], { cwd: root }).then(
-      ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-      (error: { code: number; stdout: string; stderr: string }) => error,
-    )
+  const reeveExplore = (...args: readonly string[]) => run(process.execPath, [reeve, '--threads', '1', ...args])
 
-  it('explores the given module and reports in JSON', { timeout: 600_000 }, async () => {
-    const { code, stdout, stderr } = await reeveExplore(
-      '--module',
-      module,
-      '--pattern',
-      'T1',
-      '--max-points',
-      '6',
-      '--output',
-      'json',
-    )
-    const { reports } = JSON.parse(stdout)
-    expect(code).toBe(1)
-    expect(reports[0].patterns[0]).toMatchObject({ pattern: 'crash-after-write', explored: 6, missed: 0 })
-    expect(reports[0].patterns[0].durationMs).toBeGreaterThan(0)
-    expect(stderr).toMatch(
-      /removes-finalizer-too-early crash-after-write: 6 points\n(.*\n)*.*: 6 runs, \d divergences?, .* s\n/,
-    )
-    expect(reports[0].divergences[0].differences[0]).toMatchObject({ object: 'outside gift' })
-  })
-
-  it('prints a command that replays the divergence exactly', { timeout: 600_000 }, async () => {
+  it('explores the given module and prints a command that replays a divergence exactly, here in JSON', async () => {
     const first = await reeveExplore('--module', module, '--pattern', 'T1', '--max-points', '6')
     expect(first.code).toBe(1)
-    const command = /replay: (npm run explore -- .*)/.exec(first.stdout)?.[1] ?? ''
-    const again = await run('sh', ['-c', command], { cwd: root }).then(
-      () => ({ code: 0, stdout: '' }),
-      (error: { code: number; stdout: string }) => error,
+    expect(first.stderr).toMatch(
+      /removes-finalizer-too-early crash-after-write: 6 points\n(.*\n)*.*: 6 runs, \d divergences?, .* s\n/,
     )
-    expect(again.code).toBe(1)
+    expect(first.stdout).toMatch(/\n6 of \d+ points .* 6 took effect, \d divergences/)
     const [divergence = ''] = first.stdout.split('\n\n')
     expect(divergence).toContain('outside gift: exists only in the disturbed run')
-    expect(again.stdout).toContain(divergence)
+
+    const command = /replay: (npm run explore -- .*)/.exec(divergence)?.[1] ?? ''
+    const again = await run('sh', ['-c', `${command.replace('run', 'run --silent')} --output json`])
+    expect(again.code).toBe(1)
+    const [report] = JSON.parse(again.stdout).reports
+    expect(report.patterns).toMatchObject([{ pattern: 'crash-after-write', explored: 1, missed: 0 }])
+    expect(report.patterns[0].durationMs).toBeGreaterThan(0)
+    expect(report.divergences[0].differences[0]).toMatchObject({ object: 'outside gift' })
+    expect(divergenceText(report.divergences[0], report.operator, { module })).toContain(divergence)
   })
 
-  it('explains itself, and rejects what it does not understand', { timeout: 60_000 }, async () => {
-    expect((await reeveExplore('--help')).stdout).toContain('Examples:')
-    const refused = await reeveExplore('--pattern', 'T99')
-    expect(refused.code).toBe(64)
-    expect(refused.stderr).toContain('unknown pattern "T99"; use one of undisturbed, crash-after-write')
+  it('explains itself, and rejects what it does not understand', async () => {
+    const [help, rejected] = await Promise.all([reeveExplore('--help'), reeveExplore('--pattern', 'T99')])
+    expect(help.stdout).toContain('Examples:')
+    expect(rejected.code).toBe(64)
+    expect(rejected.stderr).toContain('unknown pattern "T99"; use one of undisturbed, crash-after-write')
   })
 })

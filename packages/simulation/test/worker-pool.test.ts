@@ -20,18 +20,18 @@ async function problemsOf(
   )
 }
 
-it('a run that kills its thread has diverged, and the next one has a new thread', { timeout: 120_000 }, async () => {
+it('a run that kills its thread has diverged, and the next one has a new thread', async () => {
   const [killed, next] = await problemsOf('lethal', [run('crash-after-write', 0), run('relist', 0)])
   expect(killed).toEqual(['the thread of the run was lost: rejected without a handler'])
   expect(next).toEqual([])
 })
 
-it('a run that eats all memory of its thread has diverged', { timeout: 120_000 }, async () => {
+it('a run that eats all memory of its thread has diverged', async () => {
   const [[problem] = []] = await problemsOf('greedy', [run('crash-after-write', 0)], { maxHeapMegabytes: 128 })
   expect(problem).toMatch(/the thread of the run was lost: .*memory/)
 })
 
-it('a silent thread is terminated', { timeout: 120_000 }, async () => {
+it('a silent thread is terminated', async () => {
   const impatient = { maxSilenceRealMs: 10 }
   expect(await problemsOf('lethal', [run('crash-after-write', 0)], impatient)).toEqual([
     ['the thread of the run was lost: no answer within 0.01 s of real time'],
@@ -41,7 +41,7 @@ it('a silent thread is terminated', { timeout: 120_000 }, async () => {
   await expect(failure).rejects.toThrow('the points of relist: the thread of the run was lost')
 })
 
-it('what breaks in itself names the point', { timeout: 120_000 }, async () => {
+it('a task that fails names its point', async () => {
   await expect(problemsOf('nowhere', [run('relist', 3)])).rejects.toThrow(
     /^relist point 3: .*nowhere\.ts cannot be loaded/,
   )

@@ -1,24 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 const WAIT = { timeout: 50_000, interval: 50 }
-
-let folder: string
-let exploration: ChildProcess | undefined
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'reeve-interrupt-'))
-  await mkdir(join(folder, 'tmp'))
-})
-afterEach(async () => {
-  exploration?.kill('SIGKILL')
-  await rm(folder, { recursive: true, force: true })
-})
 
 /** An operator that does nothing but wait, as a shell and its child; `onTerm` is what it does with the stop signal. */
 function operator(onTerm: string): string {
@@ -26,6 +15,8 @@ function operator(onTerm: string): string {
 }
 
 async function explore(command: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-interrupt-'))
+  await mkdir(join(folder, 'tmp'))
   const crd = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -44,7 +35,6 @@ async function explore(command: string) {
     cwd: folder,
     env: { ...process.env, TMPDIR: join(folder, 'tmp') },
   })
-  exploration = started
   const output = { out: '', err: '' }
   started.stdout.on('data', (chunk) => {
     output.out += chunk
@@ -53,12 +43,24 @@ async function explore(command: string) {
     output.err += chunk
   })
   const ended = new Promise<number | null>((resolve) => started.once('close', resolve))
-  await expect.poll(() => existsSync(join(folder, 'started')), WAIT).toBe(true)
-  return { output, ended, interrupt: () => started.kill('SIGINT') }
+  const exploration = {
+    output,
+    ended,
+    interrupt: () => started.kill('SIGINT'),
+    hasWritten: (name: string) => existsSync(join(folder, name)),
+    leftFiles: () => readdir(join(folder, 'tmp')),
+    isRunning: () => isRunning(folder),
+    async [Symbol.asyncDispose]() {
+      started.kill('SIGKILL')
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  await vi.waitUntil(() => exploration.hasWritten('started'), WAIT)
+  return exploration
 }
 
 /** Whether the shell and its child still run. */
-async function isRunning(): Promise<boolean> {
+async function isRunning(folder: string): Promise<boolean> {
   const pids = await Promise.all(['started', 'child'].map((name) => readFile(join(folder, name), 'utf8')))
   return pids.some((pid) => {
     try {
@@ -76,34 +78,35 @@ function isZombie(pid: number): boolean {
   return existsSync(path) && /\) Z /.test(readFileSync(path, 'utf8'))
 }
 
-describe('an exploration that is interrupted', () => {
+// They mostly wait for processes, each for its own.
+describe.concurrent('an exploration that is interrupted', () => {
   it('stops the operator, reports what it found so far and removes its files', async () => {
-    const { output, ended, interrupt } = await explore(operator('echo > stopped; exit 0'))
-    interrupt()
-    expect(await ended).toBe(130)
-    expect(existsSync(join(folder, 'stopped'))).toBe(true)
-    expect(output.err).toContain('interrupted: stopping the operator')
-    expect(output.out).toContain('0 divergences')
-    expect(await readdir(join(folder, 'tmp'))).toEqual([])
-    await expect.poll(isRunning, WAIT).toBe(false)
+    await using exploration = await explore(operator('echo > stopped; exit 0'))
+    exploration.interrupt()
+    expect(await exploration.ended).toBe(130)
+    expect(exploration.hasWritten('stopped')).toBe(true)
+    expect(exploration.output.err).toContain('interrupted: stopping the operator')
+    expect(exploration.output.out).toContain('0 divergences')
+    expect(await exploration.leftFiles()).toEqual([])
+    await vi.waitUntil(async () => !(await exploration.isRunning()), WAIT)
   })
 
   it('kills an operator that ignores the stop signal', async () => {
-    const { ended, interrupt } = await explore(operator('echo > ignored'))
-    interrupt()
-    expect(await ended).toBe(130)
-    expect(existsSync(join(folder, 'ignored'))).toBe(true)
-    expect(await readdir(join(folder, 'tmp'))).toEqual([])
-    await expect.poll(isRunning, WAIT).toBe(false)
+    await using exploration = await explore(operator('echo > ignored'))
+    exploration.interrupt()
+    expect(await exploration.ended).toBe(130)
+    expect(exploration.hasWritten('ignored')).toBe(true)
+    expect(await exploration.leftFiles()).toEqual([])
+    await vi.waitUntil(async () => !(await exploration.isRunning()), WAIT)
   })
 
   it('ends at once when it is interrupted again', async () => {
-    const { output, ended, interrupt } = await explore(operator('echo > ignored'))
-    interrupt()
-    await expect.poll(() => output.err, WAIT).toContain('once more ends everything at once')
-    interrupt()
-    expect(await ended).toBe(130)
-    expect(await readdir(join(folder, 'tmp'))).toEqual([])
-    await expect.poll(isRunning, WAIT).toBe(false)
+    await using exploration = await explore(operator('echo > ignored'))
+    exploration.interrupt()
+    await vi.waitUntil(() => exploration.output.err.includes('once more ends everything at once'), WAIT)
+    exploration.interrupt()
+    expect(await exploration.ended).toBe(130)
+    expect(await exploration.leftFiles()).toEqual([])
+    await vi.waitUntil(async () => !(await exploration.isRunning()), WAIT)
   })
 })

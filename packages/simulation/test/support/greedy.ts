@@ -8,7 +8,7 @@ export const exploration: Exploration = {
     name: 'greedy',
     start(place, client) {
       const hoard: number[][] = []
-      while (place.identity !== 'greedy-1') hoard.push(Array.from({ length: 100_000 }, (_, index) => index / 3))
+      while (place.identity !== 'greedy-1') hoard.push(new Array(100_000).fill(0.5))
       return correctOperator.start(place, client)
     },
   },
