@@ -36,7 +36,7 @@ const timeParts: readonly (readonly [layout: string, pattern: RegExp])[] = [
  * *Errors*: `DecodeError` when `text` is not an RFC 3339 time; microseconds require exactly six digits.
  */
 export function canonicalTime(text: string, isMicro: boolean): string | null {
-  if (!isMicro && canonicalForm.test(text)) return text
+  if ((isMicro ? canonicalMicroForm : canonicalForm).test(text)) return text
   const layout = isMicro && text !== '' ? MICROS_LAYOUT : SECONDS_LAYOUT
   const [year, month, day, hour, minute, second, fraction, zone] = splitTime(text, layout)
   const range = (isInRange: boolean, what: string) => {
@@ -59,6 +59,7 @@ export function canonicalTime(text: string, isMicro: boolean): string | null {
 
 /** Fast path for times in the server's own format; times at the end of a month use the full parser. */
 const canonicalForm = /^(?!0001)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
+const canonicalMicroForm = new RegExp(canonicalForm.source.replace('Z$', '\\.\\d{6}Z$'))
 
 /** Formats a time in seconds since 1970; `null` for the zero time, which is in year 1. */
 export function formatTime(seconds: number, micros: string | undefined): string | null {
