@@ -4,7 +4,7 @@ import { ConfigMaps } from '@reeve/kube'
 import { defineOperator, desired } from '@reeve/runtime'
 import { type TSchema, Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { explore, type OperatorUnderTest, type PlainObject } from '../src/index.ts'
+import { Explorer, type OperatorUnderTest, type PlainObject, type Scenario } from '../src/index.ts'
 
 const labels = { 'app.kubernetes.io/managed-by': 'cards' }
 
@@ -46,12 +46,20 @@ function cards<Spec extends TSchema>(
   }
 }
 
-/** What is said of an operator whose example is `spec`. */
+const nothing: Scenario = { name: 'nothing', steps: [{ name: 'nothing', act: async () => undefined }] }
+
+/** The problems of each field of an operator whose example is `spec`. */
 async function problemsOf(operator: OperatorUnderTest, spec?: PlainObject): Promise<readonly string[]> {
   const tested = { ...operator, ...(spec && { exampleSpecs: [spec] }) }
-  const nothing = { name: 'nothing', steps: [{ name: 'nothing', act: async () => undefined }] }
-  const { divergences } = await explore(tested, nothing, { patterns: ['declared-states'], budget: 2 })
-  return divergences.map(({ label, message }) => `${label}: ${message}`)
+  const explorer = new Explorer({ operator: tested, scenario: nothing }, { budget: 2 })
+  const found: string[] = []
+  for (const [point, { label, shape }] of (await explorer.points('declared-states')).entries()) {
+    // The other points are walks through several states, in which no single field is judged.
+    if (!shape.fine.startsWith('spec.')) continue
+    const { problems } = await explorer.run('declared-states', point)
+    found.push(...problems.map(({ message }) => `${label}: ${message}`))
+  }
+  return found
 }
 
 const Hidden = Type.Object({ text: Type.String({ minLength: 1 }), isPublic: Type.Boolean({ default: true }) })
