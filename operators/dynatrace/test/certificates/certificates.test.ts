@@ -54,7 +54,7 @@ beforeEach(async () => {
   })
   client = createClient({
     clock,
-    transport: { send: (request) => cluster.handle(request), close: async () => undefined },
+    transport: cluster.transport,
   })
   stop = new AbortController()
   running = undefined
@@ -287,7 +287,7 @@ describe('the certificates controller', () => {
     const requests = new Set<string>()
     const observed = createClient({
       clock,
-      transport: { send: (request) => cluster.handle(request), close: async () => undefined },
+      transport: cluster.transport,
       onRequest: ({ verb, resource }) => requests.add(`${verb} ${resource}`),
     })
     await install()

@@ -43,7 +43,7 @@ beforeAll(async () => {
   simulator = await startTenantSimulator({ tenants: [{ id: TENANT }] })
   chart = await installChart(['csidriver.labels.team=platform'])
   rights = new UsedRights(chart.namespace)
-  await createReferences(chart.admin, chart.namespace, simulator)
+  await createReferences(chart.admin, chart.namespace, simulator, simulator.caCertificate)
   running = runProvisioner()
   // A failure shows at the end; until then it must not be unhandled.
   running.catch(() => undefined)
@@ -65,7 +65,7 @@ async function runProvisioner(): Promise<void> {
   const registry = await createMetricsRegistry()
   const { manager } = createProvisioner({
     ...networkConnections(),
-    client: await chart.connectAs(CSI, rights.note),
+    client: chart.connectAs(CSI, rights.note),
     namespace: chart.namespace,
     nodeName: NODE,
     instance: NODE,

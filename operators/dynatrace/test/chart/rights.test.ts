@@ -21,6 +21,7 @@ import {
 } from '@reeve/kube'
 import { silentLogger } from '@reeve/runtime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CERTIFICATE, fixedCertificate } from '../../exploration/dynatrace-under-test.ts'
 import { ALL_MODULES } from '../../src/api/validation/modules.ts'
 import { ISTIO_KINDS } from '../../src/controllers/dynakube/components/istio/resources.ts'
 import { NODE_CACHE } from '../../src/controllers/nodes/node-table.ts'
@@ -35,17 +36,16 @@ import {
 } from '../../src/index.ts'
 import { requireServedVersions } from '../../src/served-versions.ts'
 import { startUp } from '../../src/start-up.ts'
-import { startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
+import { SimulatedTenants } from '../../src/tenant/simulator/index.ts'
 import { installIstio } from '../dynakube/support/istio-crds.ts'
+import { withoutSockets } from '../dynakube/support/stage.ts'
 import { helmPath } from '../support/render-chart.ts'
+import { SkippingClock } from '../support/skipping-clock.ts'
 import { createReferences, EDGE, edgeConnect, everyFeature, INJECTED, TENANT } from './support/every-feature.ts'
 import { type InstalledChart, installChart } from './support/installed-chart.ts'
 import { UsedRights } from './support/used-rights.ts'
 
 const OPERATOR = 'dynatrace-operator'
-
-/** More than any single wait. */
-const PATIENCE_MS = 150_000
 
 /** Never a request: the API server requires it for blockOwnerDeletion. */
 const FOR_OWNERS = /^update .*\/finalizers$/
@@ -57,30 +57,30 @@ const WITHOUT_STREAMS = /^list /
 const CERTAIN_CASES = [FOR_OWNERS, AFTER_CONFLICTS, WITHOUT_STREAMS]
 
 let chart: InstalledChart
-let simulator: TenantSimulator
+let simulator: SimulatedTenants
 let rights: UsedRights
 let client: KubeClient
 let running: Promise<void> | undefined
 const stop = new AbortController()
+const clock = new SkippingClock()
 
 beforeAll(async () => {
   if (helmPath === undefined) return
-  simulator = await startTenantSimulator({ tenants: [{ id: TENANT }] })
+  simulator = new SimulatedTenants({ tenants: [{ id: TENANT }], clock })
   const { connectionInfo } = simulator.tenant(TENANT)
   connectionInfo.endpoints = ['https://10.0.0.1:8000/communication', 'https://endpoint.example.com/communication']
-  chart = await installChart()
+  chart = await installChart([], clock)
   rights = new UsedRights(chart.namespace)
   await installIstio(chart.admin)
-  await createReferences(chart.admin, chart.namespace, simulator)
+  await createReferences(chart.admin, chart.namespace, simulator, CERTIFICATE)
   const metadata = { name: 'shop', labels: INJECTED }
   await chart.admin.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata })
-  client = await chart.connectAs(OPERATOR, rights.note)
+  client = chart.connectAs(OPERATOR, rights.note)
 })
 afterAll(async () => {
   stop.abort()
-  await running
+  if (running !== undefined) await clock.runToCompletion(running)
   await chart?.[Symbol.asyncDispose]()
-  await simulator?.close()
 })
 
 const key = (name: string) => ({ namespace: chart.namespace, name })
@@ -107,10 +107,13 @@ async function runOperator(podName: string): Promise<void> {
   await requireServedVersions(client, ALL_MODULES, { signal })
   await client.get(Pods, key(podName), { signal, metadataOnly: true })
   const healthAddress = { host: '127.0.0.1', port: 0 }
-  const first = { client, namespace, healthAddress, logger: silentLogger, signal }
+  const first = { client, clock, namespace, healthAddress, logger: silentLogger, signal }
   await startUp({ ...first, issuesCertificates: true, migratesStorage: true })
   const { manager } = createDynatraceOperator({
+    ...withoutSockets(simulator, Math.random),
     client,
+    clock,
+    selfSigned: fixedCertificate,
     namespace,
     podName,
     instance: podName,
@@ -149,7 +152,7 @@ async function touch(): Promise<void> {
   await chart.admin.patch(DynaKubes, key(TENANT), merge({ metadata: { annotations: { touched: `${touches}` } } }))
 }
 
-describe.skipIf(helmPath === undefined)('the operator (skipped without helm)', { timeout: PATIENCE_MS }, () => {
+describe.skipIf(helmPath === undefined)('the operator (skipped without helm)', () => {
   it('starts: with certificates, stored versions and CRDs of its release', async () => {
     const { admin } = chart
     // As after an upgrade: something is left to migrate, and the CRDs are those of another release.

@@ -11,7 +11,6 @@ import {
   Deployments,
   Namespaces,
   Secrets,
-  type TransportRequest,
 } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
@@ -35,7 +34,7 @@ beforeAll(async () => {
     tokens: new Map([[READER, { username: 'reader', groups: ['readers'] }]]),
   })
   const client = createClient({
-    transport: { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined },
+    transport: cluster.transport,
   })
   for (const manifest of crdManifests()) {
     // The manifest keeps its spec open; the cluster checks it.
@@ -152,7 +151,7 @@ describe('plan with a kubeconfig', () => {
     const env = [{ name: 'modules.json', value: '{"csiDriver":false,"oneAgent":true}' }]
     const containers = [{ name: 'operator', image: 'registry.example.com/dynatrace-operator:9.9.9', env }]
     const client = createClient({
-      transport: { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined },
+      transport: cluster.transport,
     })
     await client.create(Deployments, {
       apiVersion: 'apps/v1',

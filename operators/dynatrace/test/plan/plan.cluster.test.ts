@@ -7,9 +7,8 @@ import { OWNED } from '../../src/controllers/dynakube/controller.ts'
 import { readClusterState } from '../../src/plan/cluster-state.ts'
 import { FILES } from '../../src/plan/components-of.ts'
 import { makePlan, type Plan } from '../../src/plan/plan.ts'
-import { networkExits } from '../../src/plan/world.ts'
 import { type ControllersStage, setControllersStage, TRUST } from '../support/controllers-stage.ts'
-import { PATIENCE_MS, until } from '../support/until.ts'
+import { PATIENCE_MS } from '../support/until.ts'
 import { errorsOf, idOf, shown } from './support/plan-stage.ts'
 
 const NAME = 'planned'
@@ -51,7 +50,7 @@ async function plan(wanted: Partial<DynaKubeSpec>): Promise<Plan> {
     state: objects,
     operator: { version: '1.8.1', image: 'registry.example.com/dynatrace-operator:1.8.1', hasCsiDriver: true },
     detectsHostAvailability: true,
-    exits: networkExits({}),
+    exits: stage.exits,
     cluster: client,
     signal,
   })
@@ -80,7 +79,7 @@ describe('a plan', () => {
       { namespace: stage.namespace, name: NAME },
       { type: 'merge', patch: { metadata: { annotations } } },
     )
-    await until('a phase', async () => ((await stage.read(NAME)).status?.phase ?? '') !== '')
+    await stage.until('a phase', async () => ((await stage.read(NAME)).status?.phase ?? '') !== '')
     await stage.settle(NAME)
     const after = await everything()
     const creations = made.changes.filter(({ action, component }) => action === 'create' && component !== FILES)
@@ -118,7 +117,7 @@ describe('a plan', () => {
     await stage.edit(NAME, { telemetryIngest: null })
     const gateway = `StatefulSet/${stage.namespace}/${NAME}-activegate`
     // It is recreated by the reconcile after the one that removes it.
-    await until('another StatefulSet', async () => {
+    await stage.until('another StatefulSet', async () => {
       const { uid } = (await everything()).get(gateway)?.metadata ?? {}
       return uid !== undefined && uid !== before.get(gateway)?.metadata.uid
     })

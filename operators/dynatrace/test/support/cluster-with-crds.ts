@@ -7,7 +7,6 @@ import {
   createClient,
   type KubeClient,
   Namespaces,
-  type TransportRequest,
 } from '@reeve/kube'
 import { convertRoute, crdManifests } from '../../src/index.ts'
 
@@ -39,8 +38,7 @@ export async function clusterWithCrds(): Promise<ClusterWithCrds> {
     callWebhook: ({ url, review, signal }) =>
       new URL(url).pathname === route.path ? route.respond(review, signal) : undefined,
   })
-  const transport = { send: (request: TransportRequest) => cluster.handle(request), close: () => cluster.stop() }
-  const client = createClient({ transport })
+  const client = createClient({ transport: cluster.transport })
   await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'dynatrace' } })
   for (const manifest of crdManifests()) await client.create(CustomResourceDefinitions, asDefinition(manifest))
   return {
@@ -64,7 +62,7 @@ export async function clusterWithCrds(): Promise<ClusterWithCrds> {
       const warnings = [response.headers.warning ?? []].flat().join(' ')
       return { status: response.status, message, unknownFields: unknownFieldsIn(warnings) }
     },
-    stop: () => client.close(),
+    stop: () => cluster.stop(),
   }
 }
 

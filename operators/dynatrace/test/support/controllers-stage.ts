@@ -1,9 +1,14 @@
-/** A cluster with the whole operator running in one namespace, and a tenant for it to talk to. */
-import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
+/**
+ * A cluster with the whole operator running in one namespace, and a tenant for it to talk to. The embedded cluster and the
+ * tenant are in this process, in simulated time; a real cluster has its own time, and a tenant behind a socket.
+ */
+import { openCluster } from '@reeve/cluster-under-test'
+import { startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
   type Clock,
   ConfigMaps,
   connect,
+  createClient,
   DaemonSets,
   Deployments,
   isNotFound,
@@ -17,9 +22,12 @@ import {
   Services,
   StatefulSets,
   type Stored,
+  sleep,
   systemClock,
 } from '@reeve/kube'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
+import { seededRandom } from '@reeve/runtime/testing'
+import { CERTIFICATE, fixedCertificate } from '../../exploration/dynatrace-under-test.ts'
 import { encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
 import {
   clusterIdOf,
@@ -27,12 +35,15 @@ import {
   type DynaKube,
   type DynaKubeSpec,
   DynaKubes,
+  type DynatraceOperatorOptions,
   EdgeConnects,
 } from '../../src/index.ts'
-import { startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
+import { type Exits, networkExits } from '../../src/plan/world.ts'
+import { SimulatedTenants, startTenantSimulator } from '../../src/tenant/simulator/index.ts'
+import { exitsInto, withoutSockets } from '../dynakube/support/stage.ts'
 import { installCrds } from './install-crds.ts'
 import { installCsiDriver } from './install-csi-driver.ts'
-import { reconcileAfter } from './reconcile-after.ts'
+import { SkippingClock } from './skipping-clock.ts'
 import { until } from './until.ts'
 
 /** What a DynaKube or an EdgeConnect may own. */
@@ -69,7 +80,9 @@ export interface ControllersStage extends AsyncDisposable {
   readonly client: KubeClient
   /** The operator's namespace. */
   readonly namespace: string
-  readonly simulator: TenantSimulator
+  readonly simulator: SimulatedTenants
+  /** How a plan reaches the tenant. */
+  readonly exits: Exits
   /** Of all controllers, oldest first. */
   readonly records: readonly ReconcileRecord[]
   /** Has the pods of a DaemonSet on the nodes of this stage, and on no others. */
@@ -90,8 +103,32 @@ export interface ControllersStage extends AsyncDisposable {
   /** The objects of an owner, by kind and name, each with what identifies its version. */
   owned(uid: string): Promise<ReadonlyMap<string, string>>
   exists<T extends KubeObject>(resource: Resource<T>, namespace: string, name: string): Promise<boolean>
-  /** Moves the clock of the operator, not of the cluster; timers are not affected. */
+  /** Moves the clock of the operator; timers are not affected. */
   advance(durationMs: number): void
+  /** Lets time pass until the condition holds; fails with what it waited for. */
+  until(what: string, condition: () => boolean | Promise<boolean>): Promise<void>
+}
+
+/** Where a stage is set. */
+interface Ground {
+  readonly client: KubeClient
+  readonly operatorClient: KubeClient
+  readonly namespace: string
+  readonly simulator: SimulatedTenants
+  /** The authority of the tenant. */
+  readonly certificate: string
+  readonly exits: Exits
+  /** What the operator needs to run here. */
+  readonly options: Partial<DynatraceOperatorOptions>
+  readonly clock: Clock
+  readonly advance: ControllersStage['advance']
+  readonly until: ControllersStage['until']
+  /** Lets the clock show another millisecond. */
+  nextMillisecond(): Promise<void>
+  createNamespace(): Promise<string>
+  removeAtClose(path: string): void
+  /** Removes everything, with the operator, which has been told to stop by `stop`. */
+  close(stop: () => Promise<void>): Promise<void>
 }
 
 /**
@@ -102,42 +139,110 @@ export interface ControllersStage extends AsyncDisposable {
  *   of several stages label namespaces with these names.
  */
 export async function setControllersStage(tenants: readonly string[]): Promise<ControllersStage> {
-  // Gateways have an initial probe delay of a minute and a half.
-  const cluster = await openCluster({ embedded: { controllers: { honourProbeDelays: false } } })
-  const simulator = await startTenantSimulator({ tenants: [...tenants, EDGE_TENANT].map((id) => ({ id })) })
-  const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'test' })
-  const namespace = await cluster.createNamespace()
+  const all = [...tenants, EDGE_TENANT].map((id) => ({ id }))
+  const ground = process.env.REEVE_TEST_CLUSTER === 'real' ? await realGround(all) : await simulatedGround(all)
+  const { client, namespace, clock } = ground
   await installCrds(client)
-  await prepare(client, namespace, simulator)
+  await prepare(client, namespace, ground)
   // On all nodes, those of the stage included, which are tainted.
   await installCsiDriver(client, namespace, ['csidriver.tolerations[0].operator=Exists'])
-  let advancedMs = 0
-  const clock: Clock = { ...systemClock, now: () => systemClock.now() + advancedMs }
   const records: ReconcileRecord[] = []
-  const operatorClient = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'dynatrace-operator' })
   const { manager } = createDynatraceOperator({
-    client: operatorClient,
+    ...ground.options,
+    client: ground.operatorClient,
     clock,
     namespace,
     clusterId: await clusterIdOf(client),
     operator: { version: '1.8.1', image: 'registry.example.com/dynatrace-operator:1.8.1', hasCsiDriver: true },
     detectsHostAvailability: true,
     issuesCertificates: false,
+    selfSigned: fixedCertificate,
     onReconcile: (record) => records.push(record),
   })
   const stop = new AbortController()
   const running = manager.run(stop.signal)
   // A failure shows when the stage is closed; until then it must not be unhandled.
   running.catch(() => undefined)
-  const stage = playedOn({ cluster, client, namespace, simulator, records, clock }, (durationMs) => {
-    advancedMs += durationMs
-  })
   return {
-    ...stage,
-    async [Symbol.asyncDispose]() {
+    ...playedOn(ground, records),
+    [Symbol.asyncDispose]: () =>
+      ground.close(() => {
+        stop.abort()
+        return running
+      }),
+  }
+}
+
+type Tenants = readonly { readonly id: string }[]
+
+/** A cluster of this process, which nobody else uses. */
+async function simulatedGround(tenants: Tenants): Promise<Ground> {
+  const clock = new SkippingClock()
+  const random = seededRandom(1)
+  const simulator = new SimulatedTenants({ tenants, authority: '127.0.0.1:8443', clock })
+  const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', clock, random, nodes: 3 })
+  const connectAs = (fieldManager: string) =>
+    createClient({ transport: cluster.transport, clock, random, fieldManager })
+  const client = connectAs('test')
+  let namespaces = 0
+  const createNamespace = async () => {
+    namespaces += 1
+    const metadata = { name: `test-${namespaces}` }
+    await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata })
+    return metadata.name
+  }
+  return {
+    client,
+    operatorClient: connectAs('dynatrace-operator'),
+    namespace: await createNamespace(),
+    simulator,
+    certificate: CERTIFICATE,
+    exits: exitsInto(simulator),
+    options: { ...withoutSockets(simulator, random), random },
+    clock,
+    advance: (durationMs) => clock.skip(durationMs),
+    until: (what, condition) => clock.until(what, condition),
+    nextMillisecond: () => clock.advance(1),
+    createNamespace,
+    removeAtClose: () => undefined,
+    async close(stop) {
+      await clock.runToCompletion(stop())
+      await cluster.stop()
+    },
+  }
+}
+
+/** The real cluster of this run, which other suites use as well. */
+async function realGround(tenants: Tenants): Promise<Ground> {
+  const cluster = await openCluster()
+  const simulator = await startTenantSimulator({ tenants })
+  const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'test' })
+  const operatorClient = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'dynatrace-operator' })
+  const namespace = await cluster.createNamespace()
+  let advancedMs = 0
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + advancedMs }
+  return {
+    client,
+    operatorClient,
+    namespace,
+    simulator,
+    certificate: simulator.caCertificate,
+    exits: networkExits({}),
+    options: {},
+    clock,
+    advance(durationMs) {
+      advancedMs += durationMs
+    },
+    until,
+    async nextMillisecond() {
+      const nowMs = clock.now()
+      while (clock.now() === nowMs) await sleep(1)
+    },
+    createNamespace: () => cluster.createNamespace(),
+    removeAtClose: (path) => cluster.removeAtClose(path),
+    async close(stop) {
       await removeAll(client, namespace)
-      stop.abort()
-      await running
+      await stop()
       await operatorClient.close()
       await client.close()
       await cluster.close()
@@ -146,17 +251,8 @@ export async function setControllersStage(tenants: readonly string[]): Promise<C
   }
 }
 
-interface Props {
-  readonly cluster: ClusterUnderTest
-  readonly client: KubeClient
-  readonly namespace: string
-  readonly simulator: TenantSimulator
-  readonly records: readonly ReconcileRecord[]
-  readonly clock: Clock
-}
-
-function playedOn(props: Props, advance: ControllersStage['advance']): Omit<ControllersStage, keyof AsyncDisposable> {
-  const { cluster, client, namespace, simulator, records, clock } = props
+function playedOn(ground: Ground, records: readonly ReconcileRecord[]): Omit<ControllersStage, keyof AsyncDisposable> {
+  const { client, namespace, simulator, exits, clock, advance, until } = ground
   const key = (name: string) => ({ namespace, name })
   const patch = (name: string, changes: object) =>
     client.patch(DynaKubes, key(name), { type: 'merge', patch: { ...changes } })
@@ -164,21 +260,27 @@ function playedOn(props: Props, advance: ControllersStage['advance']): Omit<Cont
 
   async function reconcile(name: string): Promise<readonly string[]> {
     touches += 1
-    const { writes } = await reconcileAfter(
-      { records, clock, until },
-      name,
-      (record) => record.controller === 'dynakube-controller' && record.key.name === name,
-      () => patch(name, { metadata: { annotations: { touched: `${touches}` } } }),
-    )
-    return writes.map((write) => `${write.verb} ${write.kind}/${write.name}`)
+    // One that is in progress knows nothing of what the test did before, and start times are whole milliseconds.
+    await ground.nextMillisecond()
+    const sinceMs = clock.now()
+    await patch(name, { metadata: { annotations: { touched: `${touches}` } } })
+    const found = () =>
+      records.find(
+        ({ controller, key: of, startedMs }) =>
+          controller === 'dynakube-controller' && of.name === name && startedMs >= sinceMs,
+      )
+    await until(`a reconcile of ${name}`, () => found() !== undefined)
+    return found()?.writes.map((write) => `${write.verb} ${write.kind}/${write.name}`) ?? []
   }
 
   return {
     client,
     namespace,
     simulator,
+    exits,
     records,
     advance,
+    until,
     reconcile,
     placement: {
       nodeSelector: { [STAGE_KEY]: namespace },
@@ -189,11 +291,11 @@ function playedOn(props: Props, advance: ControllersStage['advance']): Omit<Cont
       const labels = { [STAGE_KEY]: namespace, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' }
       const taints = [{ key: STAGE_KEY, effect: 'NoSchedule' as const }]
       await client.create(Nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, spec: { taints } })
-      cluster.removeAtClose(`/api/v1/nodes/${name}`)
+      ground.removeAtClose(`/api/v1/nodes/${name}`)
       return name
     },
     async addTeam(team) {
-      const name = await cluster.createNamespace()
+      const name = await ground.createNamespace()
       await client.patch(Namespaces, { name }, { type: 'merge', patch: { metadata: { labels: { team } } } })
       return name
     },
@@ -237,7 +339,7 @@ function playedOn(props: Props, advance: ControllersStage['advance']): Omit<Cont
 
 const tokensOf = (tenant: string): string => `${tenant}-tokens`
 
-async function prepare(client: KubeClient, namespace: string, simulator: TenantSimulator): Promise<void> {
+async function prepare(client: KubeClient, namespace: string, { simulator, certificate }: Ground): Promise<void> {
   const secret = (name: string, data: Readonly<Record<string, string>>) =>
     client.create(Secrets, {
       apiVersion: 'v1',
@@ -258,7 +360,7 @@ async function prepare(client: KubeClient, namespace: string, simulator: TenantS
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { namespace, name: TRUST },
-    data: { certs: simulator.caCertificate },
+    data: { certs: certificate },
   })
 }
 

@@ -3,7 +3,7 @@ import { ConfigMaps, type KubeClient, Secrets } from '@reeve/kube'
 import { EXAMPLE_TEMPLATES } from '../../../src/api/testing/full-spec.ts'
 import { encodeSecret } from '../../../src/controllers/rendering/secret-data.ts'
 import type { DynaKube, EdgeConnect } from '../../../src/index.ts'
-import type { TenantSimulator } from '../../../src/tenant/simulator/index.ts'
+import type { SimulatedTenants } from '../../../src/tenant/simulator/index.ts'
 
 /** The tenant of both. */
 export const TENANT = 'everything'
@@ -23,7 +23,8 @@ const image = (name: string) => ({ repository: `registry.example.com/${name}`, t
 export async function createReferences(
   client: KubeClient,
   namespace: string,
-  simulator: TenantSimulator,
+  simulator: SimulatedTenants,
+  certificate: string,
 ): Promise<void> {
   const { tokens, oauth } = simulator.tenant(TENANT)
   const token = (name: string) => tokens.get(name)?.value ?? ''
@@ -44,12 +45,12 @@ export async function createReferences(
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { namespace, name: TRUST },
-    data: { certs: simulator.caCertificate },
+    data: { certs: certificate },
   })
 }
 
 /** Every feature that goes with agents on the nodes. */
-export function everyFeature(namespace: string, simulator: TenantSimulator): DynaKube {
+export function everyFeature(namespace: string, simulator: SimulatedTenants): DynaKube {
   const namespaceSelector = { matchLabels: INJECTED }
   return {
     apiVersion: 'dynatrace.com/v1beta6',
@@ -73,7 +74,7 @@ export function everyFeature(namespace: string, simulator: TenantSimulator): Dyn
 }
 
 /** An EdgeConnect that the operator makes in the tenant, for workflows that reach the cluster. */
-export function edgeConnect(namespace: string, simulator: TenantSimulator): EdgeConnect {
+export function edgeConnect(namespace: string, simulator: SimulatedTenants): EdgeConnect {
   return {
     apiVersion: 'dynatrace.com/v1alpha2',
     kind: 'EdgeConnect',

@@ -3,7 +3,6 @@ import { Deployments, Secrets } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import { type EdgeConnectSpec, EdgeConnects } from '../../../src/index.ts'
 import { type ControllersStage, EDGE_TENANT, OAUTH_CLIENT, TRUST } from '../../support/controllers-stage.ts'
-import { until } from '../../support/until.ts'
 
 /** The suite; `at` gives the stage once it is set. */
 export function edgeConnectSuite(at: () => ControllersStage): void {
@@ -37,7 +36,7 @@ export function edgeConnectSuite(at: () => ControllersStage): void {
   describe('an EdgeConnect', () => {
     it('of the user runs without being created in the tenant', async () => {
       await create('regular', {})
-      await until('it to run', isRunning('regular'))
+      await at().until('it to run', isRunning('regular'))
       expect((await read('regular')).metadata.finalizers ?? []).toEqual([])
       expect(known()).toEqual([])
     })
@@ -45,7 +44,7 @@ export function edgeConnectSuite(at: () => ControllersStage): void {
     it('of the operator is created in the tenant and runs', async () => {
       const spec = { hostPatterns: ['*.internal.org'], kubernetesAutomation: { enabled: true } }
       await create('made', spec, { provisioner: true })
-      await until('it to run', isRunning('made'))
+      await at().until('it to run', isRunning('made'))
       expect((await read('made')).metadata.finalizers).toEqual(['server'])
       expect(known()).toMatchObject([{ name: 'made' }])
       expect(tenant().settings.list()).toHaveLength(1)
@@ -56,7 +55,10 @@ export function edgeConnectSuite(at: () => ControllersStage): void {
       const { client, simulator } = at()
       simulator.clearCalls()
       await client.patch(EdgeConnects, key('made'), { type: 'merge', patch: { spec: { replicas: 2 } } })
-      await until('two replicas', async () => (await client.get(Deployments, key('made'))).status?.readyReplicas === 2)
+      await at().until(
+        'two replicas',
+        async () => (await client.get(Deployments, key('made'))).status?.readyReplicas === 2,
+      )
       expect(simulator.calls().filter(({ operation }) => operation === 'edge-connect-update')).toEqual([])
     })
 
@@ -64,10 +66,10 @@ export function edgeConnectSuite(at: () => ControllersStage): void {
       const { client, simulator, exists, namespace } = at()
       const fault = simulator.faults.add({ kind: 'status', status: 500, operation: 'edge-connect-delete' })
       await client.delete(EdgeConnects, key('made'))
-      await until('a try', () => simulator.calls().some(({ operation }) => operation === 'edge-connect-delete'))
+      await at().until('a try', () => simulator.calls().some(({ operation }) => operation === 'edge-connect-delete'))
       expect((await read('made')).metadata.finalizers).toEqual(['server'])
       fault.remove()
-      await until('the EdgeConnect to go', async () => !(await exists(EdgeConnects, namespace, 'made')))
+      await at().until('the EdgeConnect to go', async () => !(await exists(EdgeConnects, namespace, 'made')))
       expect(known()).toEqual([])
       expect(tenant().settings.list()).toEqual([])
     })

@@ -5,7 +5,6 @@ import { EXAMPLE_TEMPLATES } from '../../../src/api/testing/full-spec.ts'
 import { INSTANCE_LABEL } from '../../../src/controllers/dynakube/components/injection/map-namespaces.ts'
 import { FIXED_NAMES } from '../../../src/index.ts'
 import type { ControllersStage } from '../../support/controllers-stage.ts'
-import { PATIENCE_MS, until } from '../../support/until.ts'
 
 const EVERYTHING = [
   'ConfigMap/dynatrace-otlp-api-endpoint',
@@ -74,7 +73,7 @@ export function everythingSuite(at: () => ControllersStage): void {
         },
       })
       uid = created.metadata.uid
-      await until('the phase Running', at().hasPhase('full', 'Running'))
+      await at().until('the phase Running', at().hasPhase('full', 'Running'))
       expect(await names()).toEqual(EVERYTHING)
       const { status } = await at().read('full')
       expect(status?.conditions?.filter((one) => one.status !== 'True')).toEqual([])
@@ -90,7 +89,7 @@ export function everythingSuite(at: () => ControllersStage): void {
         return (await client.list(EndpointSlices, { namespace, labelSelector })).items
       }
       // A cluster sends to what is listed as ready, on the port that the name stands for.
-      await until('a gateway that is ready', async () =>
+      await at().until('a gateway that is ready', async () =>
         (await slices()).some(({ endpoints }) => endpoints?.some(({ conditions }) => conditions?.ready)),
       )
       const ports = (await slices()).flatMap((slice) => slice.ports ?? [])
@@ -102,7 +101,7 @@ export function everythingSuite(at: () => ControllersStage): void {
       expect((await client.get(Namespaces, { name: team })).metadata.labels).toMatchObject({ [INSTANCE_LABEL]: 'full' })
       expect(await exists(Secrets, team, FIXED_NAMES.bootstrapperConfig)).toBe(true)
       const late = await at().addTeam(label())
-      await until('a namespace that came later', () => exists(Secrets, late, FIXED_NAMES.bootstrapperConfig))
+      await at().until('a namespace that came later', () => exists(Secrets, late, FIXED_NAMES.bootstrapperConfig))
     })
 
     it('costs no write once it runs', async () => {
@@ -116,8 +115,8 @@ export function everythingSuite(at: () => ControllersStage): void {
         (await client.get(StatefulSets, { namespace, name: 'full-activegate' })).spec?.replicas
       const scaled = await changedBy(async () => {
         await at().edit('full', { activeGate: { replicas: 2 } })
-        await until('two gateways', async () => (await replicas()) === 2)
-        await until('both to run', at().hasPhase('full', 'Running'))
+        await at().until('two gateways', async () => (await replicas()) === 2)
+        await at().until('both to run', at().hasPhase('full', 'Running'))
         await at().settle('full')
       })
       expect(scaled).toEqual(['StatefulSet/full-activegate'])
@@ -125,7 +124,7 @@ export function everythingSuite(at: () => ControllersStage): void {
       const before = (await client.get(ConfigMaps, { namespace, name: config })).data
       const narrowed = await changedBy(async () => {
         await at().edit('full', { telemetryIngest: { protocols: ['otlp'] } })
-        await until('another configuration', async () => {
+        await at().until('another configuration', async () => {
           const { data } = await client.get(ConfigMaps, { namespace, name: config })
           return JSON.stringify(data) !== JSON.stringify(before)
         })
@@ -142,9 +141,9 @@ export function everythingSuite(at: () => ControllersStage): void {
       const { client, namespace, exists } = at()
       const gateway = { namespace, name: 'full-activegate' }
       await client.patch(StatefulSets, gateway, { type: 'merge', patch: { spec: { replicas: 7 } } })
-      await until('two gateways', async () => (await client.get(StatefulSets, gateway)).spec?.replicas === 2)
+      await at().until('two gateways', async () => (await client.get(StatefulSets, gateway)).spec?.replicas === 2)
       await client.delete(ConfigMaps, { namespace, name: 'full-deployment-metadata' })
-      await until('the ConfigMap', () => exists(ConfigMaps, namespace, 'full-deployment-metadata'))
+      await at().until('the ConfigMap', () => exists(ConfigMaps, namespace, 'full-deployment-metadata'))
     })
 
     it('removes only what is disabled', async () => {
@@ -152,8 +151,8 @@ export function everythingSuite(at: () => ControllersStage): void {
       const kept = EVERYTHING.filter((name) => !gone.some((part) => name.includes(part)))
       await at().edit('full', { extensions: null, telemetryIngest: null, kspm: null })
       // Gateways that no longer keep telemetry need no storage: their StatefulSet is recreated.
-      await expect.poll(names, { timeout: PATIENCE_MS }).toEqual(kept)
-      await until('the phase Running', at().hasPhase('full', 'Running'))
+      await at().until('only what is kept', async () => JSON.stringify(await names()) === JSON.stringify(kept))
+      await at().until('the phase Running', at().hasPhase('full', 'Running'))
     })
   })
 }

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { INSTANCE_LABEL } from '../../../src/controllers/dynakube/components/injection/map-namespaces.ts'
 import { DynaKubes, FIXED_NAMES } from '../../../src/index.ts'
 import type { ControllersStage } from '../../support/controllers-stage.ts'
-import { until } from '../../support/until.ts'
 
 /** The suite; `at` gives the stage once it is set. */
 export function leavingSuite(at: () => ControllersStage): void {
@@ -21,10 +20,10 @@ export function leavingSuite(at: () => ControllersStage): void {
       const teams = await labelled()
       expect(teams).toHaveLength(2)
       for (const name of instances) await client.delete(DynaKubes, { namespace, name })
-      await until('no namespace to carry a name', async () => (await labelled()).length === 0)
+      await at().until('no namespace to carry a name', async () => (await labelled()).length === 0)
       for (const team of teams) expect(await at().exists(Secrets, team, FIXED_NAMES.bootstrapperConfig)).toBe(false)
       for (const { metadata } of items) {
-        await until(`nothing left of ${metadata.name}`, async () => (await owned(metadata.uid)).size === 0)
+        await at().until(`nothing left of ${metadata.name}`, async () => (await owned(metadata.uid)).size === 0)
       }
     })
   })

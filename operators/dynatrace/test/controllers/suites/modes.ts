@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { INSTANCE_LABEL } from '../../../src/controllers/dynakube/components/injection/map-namespaces.ts'
 import { FIXED_NAMES } from '../../../src/index.ts'
 import type { ControllersStage } from '../../support/controllers-stage.ts'
-import { until } from '../../support/until.ts'
 
 /** The suite; `at` gives the stage once it is set. */
 export function modesSuite(at: () => ControllersStage): void {
@@ -32,7 +31,7 @@ export function modesSuite(at: () => ControllersStage): void {
         },
       })
       for (const name of ['classic', 'hosts', 'pods', 'logs']) {
-        await until(`${name} to run`, at().hasPhase(name, 'Running'))
+        await at().until(`${name} to run`, at().hasPhase(name, 'Running'))
       }
     })
 
@@ -40,7 +39,7 @@ export function modesSuite(at: () => ControllersStage): void {
       const { client, namespace } = at()
       for (const name of ['classic-oneagent', 'hosts-oneagent', 'logs-logmonitoring']) {
         // A phase is derived from what the DaemonSet controller has counted so far.
-        await until(`${name} on two nodes`, async () => {
+        await at().until(`${name} on two nodes`, async () => {
           const { status } = await client.get(DaemonSets, { namespace, name })
           return status?.desiredNumberScheduled === 2 && status.numberReady === 2
         })
@@ -64,13 +63,13 @@ export function modesSuite(at: () => ControllersStage): void {
     it('is replaced by another one completely', async () => {
       const { exists, namespace, client, placement } = at()
       await at().edit('pods', { oneAgent: { applicationMonitoring: null, hostMonitoring: placement } })
-      await until('agents on nodes', () => exists(DaemonSets, namespace, 'pods-oneagent'))
-      await until('the namespace to be released', async () => {
+      await at().until('agents on nodes', () => exists(DaemonSets, namespace, 'pods-oneagent'))
+      await at().until('the namespace to be released', async () => {
         const { metadata } = await client.get(Namespaces, { name: team })
         return metadata.labels?.[INSTANCE_LABEL] === undefined
       })
       expect(await exists(Secrets, team, FIXED_NAMES.bootstrapperConfig)).toBe(false)
-      await until('the phase Running', at().hasPhase('pods', 'Running'))
+      await at().until('the phase Running', at().hasPhase('pods', 'Running'))
     })
   })
 }

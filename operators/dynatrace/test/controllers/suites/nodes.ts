@@ -3,7 +3,6 @@ import { ConfigMaps, Nodes } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import { NODE_CACHE } from '../../../src/controllers/nodes/node-table.ts'
 import type { ControllersStage } from '../../support/controllers-stage.ts'
-import { until } from '../../support/until.ts'
 
 /** Agents are listed in the status at most this often. */
 const INSTANCES_MS = 5 * 60_000
@@ -18,7 +17,7 @@ export function nodesSuite(at: () => ControllersStage): void {
       node = `${namespace}-b`
       at().advance(INSTANCES_MS)
       await at().reconcile('full')
-      await until('its agent in the status', async () => {
+      await at().until('its agent in the status', async () => {
         const { status } = await at().read('full')
         return status?.oneAgent?.instances?.[node] !== undefined
       })
@@ -28,7 +27,7 @@ export function nodesSuite(at: () => ControllersStage): void {
         { name: node },
         { type: 'merge', patch: { metadata: { annotations: { alive: 'yes' } } } },
       )
-      await until('its entry', async () => {
+      await at().until('its entry', async () => {
         const { items } = await client.list(ConfigMaps, { namespace })
         return items.some(({ metadata, data }) => metadata.name === NODE_CACHE && data?.[node] !== undefined)
       })
@@ -41,9 +40,9 @@ export function nodesSuite(at: () => ControllersStage): void {
       const { hosts } = simulator.tenant('full')
       const host = hosts.add({ ipAddresses: [address] })
       await client.delete(Nodes, { name: node })
-      await until('the event', () => hosts.events().length > 0)
+      await at().until('the event', () => hosts.events().length > 0)
       expect(hosts.events()).toMatchObject([{ eventType: 'MARKED_FOR_TERMINATION', entityIds: [host.entityId] }])
-      await until('the entry to go', async () => {
+      await at().until('the entry to go', async () => {
         const { data } = await client.get(ConfigMaps, { namespace, name: NODE_CACHE })
         return data?.[node] === undefined
       })

@@ -24,6 +24,7 @@ import {
   DynaKubes,
   type DynatraceOperatorOptions,
 } from '../../../src/index.ts'
+import type { Exits } from '../../../src/plan/world.ts'
 import { createPlatformClient } from '../../../src/tenant/client/platform/platform-client.ts'
 import { createTenantClient } from '../../../src/tenant/client/tenant-client.ts'
 import { SimulatedTenants, type TenantSimulator } from '../../../src/tenant/simulator/index.ts'
@@ -155,8 +156,15 @@ export async function setStage(tenants: readonly string[], { server, ...options 
   }
 }
 
+/** Plans that call the tenant within the process. */
+export const exitsInto = ({ sender }: SimulatedTenants): Exits => ({
+  tenant: () => sender,
+  platform: () => sender,
+  registry: () => sender,
+})
+
 /** Calls the tenant within the process. */
-function withoutSockets({ sender }: SimulatedTenants, random: () => number): Partial<DynatraceOperatorOptions> {
+export function withoutSockets({ sender }: SimulatedTenants, random: () => number): Partial<DynatraceOperatorOptions> {
   const outbound = { sender, random, env: {} }
   return {
     connect: (options) => createTenantClient({ ...options, ...outbound }),

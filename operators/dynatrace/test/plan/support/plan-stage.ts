@@ -7,9 +7,7 @@ import { readClusterState } from '../../../src/plan/cluster-state.ts'
 import { conceal } from '../../../src/plan/conceal.ts'
 import { PLANNED_KINDS } from '../../../src/plan/manifest-objects.ts'
 import { makePlan, type Plan } from '../../../src/plan/plan.ts'
-import { networkExits } from '../../../src/plan/world.ts'
-import { startTenantSimulator } from '../../../src/tenant/simulator/index.ts'
-import { NAMESPACE, type Stage, setStage, tokensOf } from '../../dynakube/support/stage.ts'
+import { exitsInto, NAMESPACE, type Stage, setStage, tokensOf } from '../../dynakube/support/stage.ts'
 
 /** What plans of the stage are made with. */
 export interface PlanOptions {
@@ -49,8 +47,7 @@ export class PlanStage implements AsyncDisposable {
 
   /** With a namespace `shop` to inject into. */
   static async set(tenants: readonly string[]): Promise<PlanStage> {
-    const server = await startTenantSimulator({ tenants: tenants.map((id) => ({ id })) })
-    const stage: Stage = await setStage(tenants, { server })
+    const stage = await setStage(tenants)
     await stage.client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
     return new PlanStage(stage)
   }
@@ -76,9 +73,9 @@ export class PlanStage implements AsyncDisposable {
     const sent: TransportRequest[] = []
     const send = (request: TransportRequest) => {
       sent.push(request)
-      return cluster.handle(request)
+      return cluster.transport.send(request)
     }
-    const client = createClient({ transport: { send, close: async () => undefined } })
+    const client = createClient({ transport: { ...cluster.transport, send } })
     const signal = AbortSignal.timeout(SIGNAL_MS)
     simulator.clearCalls()
     const { objects, ...facts } = await readClusterState(client, [NAMESPACE], { signal })
@@ -88,7 +85,7 @@ export class PlanStage implements AsyncDisposable {
       state: objects,
       operator: OPERATOR,
       detectsHostAvailability: true,
-      exits: networkExits({}),
+      exits: exitsInto(simulator),
       ...(withDryRun && { cluster: client }),
       signal,
     })

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ISTIO_KINDS } from '../../../src/controllers/dynakube/components/istio/resources.ts'
 import { installIstio } from '../../dynakube/support/istio-crds.ts'
 import { type ControllersStage, setControllersStage } from '../../support/controllers-stage.ts'
-import { until } from '../../support/until.ts'
 
 const NAME = 'in-mesh'
 
@@ -31,7 +30,7 @@ export function inMeshSuite(): void {
       connectionInfo.endpoints = ['https://10.0.0.1:8000/communication', 'https://x.io:443/communication']
       const namespaceSelector = { matchLabels: { team: NAME } }
       await stage.create(NAME, { enableIstio: true, oneAgent: { applicationMonitoring: { namespaceSelector } } })
-      await until('a phase', stage.hasPhase(NAME, 'Running'))
+      await stage.until('a phase', stage.hasPhase(NAME, 'Running'))
       const expected = [
         `ServiceEntry/${NAME}-fqdn-oneagent`,
         `ServiceEntry/${NAME}-ip-oneagent`,
@@ -44,13 +43,13 @@ export function inMeshSuite(): void {
 
       connectionInfo.endpoints = ['https://y.io:443/communication', 'https://y.io:9999/communication']
       stage.advance(16 * 60_000)
-      await until('the other hosts', async () => {
+      await stage.until('the other hosts', async () => {
         await stage.reconcile(NAME)
         return !(await ofIstio()).includes(`ServiceEntry/${NAME}-ip-oneagent`)
       })
 
       await stage.edit(NAME, { enableIstio: false })
-      await until('nothing left', async () => (await ofIstio()).length === 0)
+      await stage.until('nothing left', async () => (await ofIstio()).length === 0)
     })
   })
 }
