@@ -1,36 +1,37 @@
-/** `dynatrace-operator webhook-server` as a process, started as in the chart. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+/** `dynatrace-operator webhook-server`, started as in the chart: as a process where that shows something. */
+import { EventEmitter } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect as connectTls } from 'node:tls'
+import { runCaptured } from '@reeve/cli/testing'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { CustomResourceDefinitions, connect, Events, type KubeClient, Pods, type Secret, Secrets } from '@reeve/kube'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dynakube } from '../../src/api/testing/build.ts'
+import { main } from '../../src/cli/main.ts'
 import { renewCertificates } from '../../src/controllers/certificates/certificate-data.ts'
 import { CERTIFICATES_SECRET, validationPath, webhookHost } from '../../src/index.ts'
 import { freePorts, httpStatus, OperatorProcess } from '../support/operator-process.ts'
+import { until } from '../support/until.ts'
 
 let cluster: ClusterUnderTest
 let client: KubeClient
 let namespace: string
 let folder: string
-let child: OperatorProcess | undefined
 
-beforeEach(async () => {
+beforeAll(async () => {
   cluster = await openCluster()
   client = await connect({ kubeconfig: cluster.kubeconfigPath })
   namespace = await cluster.createNamespace()
   folder = await mkdtemp(join(tmpdir(), 'reeve-process-'))
   await createOwnPod('webhook-1')
 })
-afterEach(async () => {
-  await child?.end('SIGKILL')
-  child = undefined
-  await client.close()
-  await cluster.close()
+afterAll(async () => {
+  await client?.close()
+  await cluster?.close()
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -42,18 +43,36 @@ const createOwnPod = (name: string, annotations: Record<string, string> = {}, co
     spec: { containers: [{ name: container, image: 'registry.example.com/operator:1' }] },
   })
 
-async function start(env: Record<string, string> = {}) {
+/** The arguments, the environment and the addresses of a server whose files are in this folder. */
+async function prepared(files: string, env: Record<string, string> = {}) {
   const [webhook = 0, health = 0, metrics = 0] = await freePorts(3)
-  child = new OperatorProcess(['webhook-server', `--certs-dir=${folder}/certs/`], {
-    KUBECONFIG: cluster.kubeconfigPath,
-    POD_NAMESPACE: namespace,
-    POD_NAME: 'webhook-1',
-    WEBHOOK_PORT: String(webhook),
-    HEALTH_PROBE_BIND_ADDRESS: `:${health}`,
-    METRICS_BIND_ADDRESS: `127.0.0.1:${metrics}`,
-    ...env,
-  })
-  return { child, webhook, health, metrics }
+  return {
+    webhook,
+    health,
+    metrics,
+    args: ['webhook-server', `--certs-dir=${files}/`],
+    env: {
+      KUBECONFIG: cluster.kubeconfigPath,
+      POD_NAMESPACE: namespace,
+      POD_NAME: 'webhook-1',
+      WEBHOOK_PORT: String(webhook),
+      HEALTH_PROBE_BIND_ADDRESS: `:${health}`,
+      METRICS_BIND_ADDRESS: `127.0.0.1:${metrics}`,
+      ...env,
+    },
+  }
+}
+
+async function start(files: string, env: Record<string, string> = {}) {
+  const parts = await prepared(files, env)
+  return { ...parts, child: new OperatorProcess(parts.args, parts.env) }
+}
+
+/** Runs a server that ends by itself. */
+async function failure(env: Record<string, string>) {
+  const { args, env: all } = await prepared(join(folder, 'none'), env)
+  const { code, stdout, stderr } = await runCaptured(main, args, { env: all })
+  return { code, log: `${stdout}${stderr}` }
 }
 
 const certificates = async () => (await renewCertificates({}, webhookHost(namespace), Date.now())).data
@@ -112,16 +131,25 @@ function review(object: object) {
 const PATH = validationPath('v1beta6', 'DynaKube')
 
 describe('the process', () => {
-  it('is alive but not ready until it has a certificate, then serves, and stops when asked to', async () => {
-    const { child, webhook, health, metrics } = await start()
+  let running: Awaited<ReturnType<typeof start>>
+  let ca: string
+  let files: string
+  beforeAll(async () => {
+    files = join(folder, 'certs')
+    running = await start(files)
+  })
+  afterAll(() => running?.child.end('SIGKILL'))
+
+  it('is alive but not ready until it has a certificate, and then serves', async () => {
+    const { child, webhook, health, metrics } = running
     await child.until('life', async () => (await httpStatus(health, '/livez')) === 200)
     expect(await httpStatus(health, '/readyz')).toBe(503)
-    const ca = await storeCertificates()
+    ca = await storeCertificates()
     await child.until('readiness', async () => (await httpStatus(health, '/readyz')) === 200)
 
     const { data: stored = {} } = await client.get(Secrets, { namespace, name: CERTIFICATES_SECRET })
     for (const name of ['tls.crt', 'tls.key']) {
-      const content = await readFile(join(folder, 'certs', name))
+      const content = await readFile(join(files, name))
       expect(content.toString('base64'), name).toBe(stored[name])
     }
     expect(await send(webhook, ca, '/livez')).toEqual({ status: 200, text: '' })
@@ -142,14 +170,10 @@ describe('the process', () => {
     const exposed = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
     expect(exposed).toContain(`controller_runtime_webhook_requests_total{webhook="${PATH}",code="200"} 1`)
     expect(exposed).toContain('rest_client_requests_total')
-
-    expect(await child.end('SIGTERM')).toBe(0)
-    expect(child.log).toContain('dynatrace-operator')
   })
 
-  it('keeps secrets out of its log and its responses', async () => {
-    const { child, webhook, health } = await start()
-    const ca = await storeCertificates()
+  it('stops when asked to, and keeps secrets out of its log and its responses', async () => {
+    const { child, webhook } = running
     const proxy = Buffer.from("http://user:hunter'2@host:3128").toString('base64')
     await client.create(Secrets, {
       apiVersion: 'v1',
@@ -157,7 +181,6 @@ describe('the process', () => {
       metadata: { namespace, name: 'proxy' },
       data: { proxy },
     })
-    await child.until('readiness', async () => (await httpStatus(health, '/readyz')) === 200)
     const answers = [
       await send(webhook, ca, PATH, review(dynakube({ proxy: { valueFrom: 'proxy' } }))),
       await send(webhook, ca, PATH, review(dynakube({ proxy: { value: "http://user:hunter'2@host:3128" } }))),
@@ -173,37 +196,51 @@ describe('the process', () => {
     const said = [child.log, ...answers.map(({ text: answer }) => answer)].join('\n')
     expect(said).not.toMatch(/hunter|PRIVATE KEY/)
     // The log is not empty.
+    expect(child.log).toContain('dynatrace-operator')
     expect(child.log).toContain('denied a resource')
-  })
-
-  it('fails immediately, with the reason, when it cannot know where its certificate is', async () => {
-    const { child } = await start({ POD_NAMESPACE: '' })
-    await child.until('its end', () => child.exitCode !== null)
-    expect(child.exitCode).toBe(1)
-    expect(child.log).toContain('POD_NAMESPACE is not set')
-  })
-
-  it('uses a certificate that is mounted by another tool, and does not change the Secret', async () => {
-    const { mkdir, writeFile } = await import('node:fs/promises')
-    const data = await certificates()
-    await mkdir(join(folder, 'certs'))
-    for (const name of ['tls.crt', 'tls.key'] as const) await writeFile(join(folder, 'certs', name), data[name])
-    const { child, webhook, health } = await start({ WEBHOOK_CERTIFICATES: 'provided' })
-    await child.until('readiness', async () => (await httpStatus(health, '/readyz')) === 200)
-    await storeCertificates()
-    expect(await send(webhook, data['ca.crt'], '/livez')).toMatchObject({ status: 200 })
-    expect(await readFile(join(folder, 'certs', 'tls.crt'), 'utf8')).toBe(data['tls.crt'])
-    expect(child.log).not.toContain('wrote the certificate files')
   })
 
   it('knows by its own pod that the Operator Lifecycle Manager mounts the certificate', async () => {
     await createOwnPod('webhook-olm', { 'olm.operatorNamespace': namespace })
-    await storeCertificates()
-    const { child, health } = await start({ POD_NAME: 'webhook-olm' })
-    await child.until('life', async () => (await httpStatus(health, '/livez')) === 200)
-    await child.until('its complaint', () => child.log.includes('could not read the certificate files'))
-    expect(await httpStatus(health, '/readyz')).toBe(503)
-    expect(child.log).not.toContain('wrote the certificate files')
+    const { child, health } = await start(join(folder, 'olm'), { POD_NAME: 'webhook-olm' })
+    try {
+      await child.until('life', async () => (await httpStatus(health, '/livez')) === 200)
+      await child.until('its complaint', () => child.log.includes('could not read the certificate files'))
+      expect(await httpStatus(health, '/readyz')).toBe(503)
+      expect(child.log).not.toContain('wrote the certificate files')
+    } finally {
+      await child.end('SIGKILL')
+    }
+  })
+})
+
+describe('the command', () => {
+  it('uses a certificate that is mounted by another tool, and does not change the Secret', async () => {
+    const data = await certificates()
+    const mounted = join(folder, 'mounted')
+    await mkdir(mounted)
+    for (const name of ['tls.crt', 'tls.key'] as const) await writeFile(join(mounted, name), data[name])
+    const { args, env, webhook, health } = await prepared(mounted, { WEBHOOK_CERTIFICATES: 'provided' })
+    const signals = new EventEmitter()
+    const running = runCaptured(main, args, { env, signals })
+    await until('readiness', () =>
+      httpStatus(health, '/readyz').then(
+        (status) => status === 200,
+        () => false,
+      ),
+    )
+    expect(await send(webhook, data['ca.crt'], '/livez')).toMatchObject({ status: 200 })
+    expect(await readFile(join(mounted, 'tls.crt'), 'utf8')).toBe(data['tls.crt'])
+    signals.emit('SIGTERM', 'SIGTERM')
+    const { code, stdout, stderr } = await running
+    expect(code).toBe(0)
+    expect(`${stdout}${stderr}`).not.toContain('wrote the certificate files')
+  })
+
+  it('fails immediately, with the reason, when it cannot know where its certificate is', async () => {
+    const { code, log } = await failure({ POD_NAMESPACE: '' })
+    expect(code).toBe(1)
+    expect(log).toContain('POD_NAMESPACE is not set')
   })
 
   it.each([
@@ -211,11 +248,10 @@ describe('the process', () => {
     ['does not know its own pod', { POD_NAME: '' }, /POD_NAME is not set/],
     ['finds a pod without a container webhook', { POD_NAME: 'other' }, /does not have a container webhook/],
   ])('ends when it %s: it would not know the image of init containers', async (_, env, message) => {
-    await createOwnPod('other', {}, 'app')
-    const { child } = await start(env)
-    await child.until('its end', () => child.exitCode !== null)
-    expect(child.exitCode).toBe(1)
-    expect(child.log).toMatch(message)
+    if (env.POD_NAME === 'other') await createOwnPod('other', {}, 'app')
+    const { code, log } = await failure(env)
+    expect(code).toBe(1)
+    expect(log).toMatch(message)
   })
 
   it('ends beside the former OneAgent operator, and reports it in an event on its pod', async () => {
@@ -231,10 +267,9 @@ describe('the process', () => {
         versions: [{ name: 'v1alpha1', served: true, storage: true, schema }],
       },
     })
-    const { child } = await start()
-    await child.until('its end', () => child.exitCode !== null)
-    expect(child.exitCode).toBe(1)
-    expect(child.log).toContain('OneAgentAPM')
+    const { code, log } = await failure({})
+    expect(code).toBe(1)
+    expect(log).toContain('OneAgentAPM')
     const { items } = await client.list(Events, { namespace })
     expect(items.map(({ reason, involvedObject }) => [reason, involvedObject.name])).toContainEqual([
       'IncompatibleCRDPresent',
