@@ -9,6 +9,7 @@ import {
   type KubeObject,
   type Resource,
   Secrets,
+  sleep,
   ValidatingWebhookConfigurations,
 } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
@@ -61,6 +62,8 @@ export function lifeSuite(at: () => WebhookStage): void {
         while (!stop.signal.aborted) {
           await rehearse().catch((error: unknown) => failures.push(error))
           requests++
+          // Both would leave no time to the server, which is in this process.
+          await sleep(10)
         }
       }
       const streams = [traffic(), traffic()]
