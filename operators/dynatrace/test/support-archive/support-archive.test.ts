@@ -11,8 +11,7 @@ import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-clus
 import {
   type CustomResourceDefinition,
   CustomResourceDefinitions,
-  connect,
-  type DiscoveringClient,
+  createClient,
   Events,
   Pods,
   type UnknownObject,
@@ -22,7 +21,7 @@ import { parse } from 'yaml'
 import { main } from '../../src/cli/main.ts'
 import { crdManifests } from '../../src/index.ts'
 import { readFolder } from '../support/read-folder.ts'
-import { until } from '../support/until.ts'
+import { SkippingClock } from '../support/skipping-clock.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/dynatrace-operator.js', import.meta.url))
 const NAMESPACE = 'dynatrace'
@@ -36,7 +35,6 @@ const PLANTED = [
 const [TOKEN = '', PASSWORD = '', VARIABLE = '', PROXY_PASSWORD = ''] = PLANTED
 
 let cluster: EmbeddedCluster
-let client: DiscoveringClient
 let folder: string
 let kubeconfig: string
 
@@ -76,12 +74,25 @@ function objects(): readonly UnknownObject[] {
   ]
 }
 
+/** The CRDs without their schemas, which would be most of every archive. */
+function definitions(): readonly CustomResourceDefinition[] {
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+  // The manifests keep their spec open; the cluster checks it.
+  const manifests = crdManifests(NAMESPACE) as unknown as readonly CustomResourceDefinition[]
+  return manifests.map(({ spec, ...manifest }) => ({
+    ...manifest,
+    spec: { ...spec, versions: spec.versions.map((version) => ({ ...version, schema })) },
+  }))
+}
+
 beforeAll(async () => {
-  cluster = await startEmbeddedCluster({ authorization: 'AlwaysAllow' })
+  // Time passes only here: a container that crashes is restarted after ten seconds.
+  const clock = new SkippingClock({ startMs: Date.now() })
+  cluster = await startEmbeddedCluster({ authorization: 'AlwaysAllow', clock })
   folder = await mkdtemp(join(tmpdir(), 'reeve-archive-'))
   kubeconfig = join(folder, 'kubeconfig')
   await cluster.writeKubeconfig(kubeconfig)
-  client = await connect({ kubeconfig, env: {} })
+  const client = createClient({ transport: cluster.transport, clock })
   const apply = async (object: UnknownObject) => {
     await client.apply(await client.resourceFor(object), object, { force: true, fieldManager: 'test' })
   }
@@ -93,23 +104,19 @@ beforeAll(async () => {
   ] as const) {
     await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...more } })
   }
-  for (const manifest of crdManifests(NAMESPACE)) {
-    // The manifest keeps its spec open; the cluster checks it.
-    await client.create(CustomResourceDefinitions, manifest as unknown as CustomResourceDefinition)
-  }
+  for (const definition of definitions()) await client.create(CustomResourceDefinitions, definition)
   for (const object of objects()) await apply(object)
   await client.create(Events, {
     ...{ apiVersion: 'v1', kind: 'Event', metadata: { namespace: NAMESPACE, name: 'warned' } },
     ...{ involvedObject: { namespace: NAMESPACE }, type: 'Warning', reason: 'Failed', message: `rejected ${TOKEN}` },
   })
-  await until('all pods', async () => {
+  await clock.until('all pods', async () => {
     const { items } = await client.list(Pods, { namespace: NAMESPACE })
     const restarts = items.map(({ status }) => status?.containerStatuses?.[0]?.restartCount ?? 0)
     return items.every(({ status }) => status?.phase === 'Running') && Math.max(...restarts) > 0
   })
-}, 60_000)
+})
 afterAll(async () => {
-  await client?.close()
   await cluster?.stop()
   await rm(folder, { recursive: true, force: true })
 })

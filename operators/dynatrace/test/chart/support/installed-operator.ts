@@ -11,6 +11,7 @@ import {
 } from '@reeve/cluster-under-test'
 import { createClient, type KubeClient, loadConfig, sleep } from '@reeve/kube'
 import { issueAuthority, issueServing } from '@reeve/runtime/certificates'
+import { fixedCertificate } from '../../../exploration/dynatrace-under-test.ts'
 import {
   CRDS,
   clusterIdOf,
@@ -51,6 +52,8 @@ export async function startInstalled(cluster: ClusterUnderTest, namespace: strin
     detectsHostAvailability: true,
     // They would be for the Service.
     issuesCertificates: false,
+    // Keys take seconds, and nothing here uses them.
+    selfSigned: fixedCertificate,
     leaderElection: { lease: { namespace, name: 'dynatrace-operator-lock' }, identity: 'installed' },
   })
   runManager(manager, started)
