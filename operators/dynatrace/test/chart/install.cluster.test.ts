@@ -24,6 +24,8 @@ beforeAll(async () => {
   const { tokens } = simulator.tenant(TENANT)
   const env = {
     KUBECONFIG: cluster.kubeconfigPath,
+    // Each client runs for a moment only.
+    GOGC: 'off',
     API_URL: simulator.url(TENANT),
     API_TOKEN: tokens.get('apiToken')?.value ?? '',
     DATA_INGEST_TOKEN: tokens.get('dataIngestToken')?.value ?? '',

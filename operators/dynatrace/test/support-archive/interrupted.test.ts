@@ -5,16 +5,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { unpackZip } from '@reeve/archives'
+import { runCaptured } from '@reeve/cli/testing'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import { connect, type KubeClient, Namespaces, Pods } from '@reeve/kube'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { main } from '../../src/cli/main.ts'
 import { missingRights } from '../csi/support/csi-node.ts'
 import { readFolder } from '../support/read-folder.ts'
 import { until } from '../support/until.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/dynatrace-operator.js', import.meta.url))
 const NAMESPACE = 'dynatrace'
-const SUPPORT_ARCHIVE = [COMMAND, 'support-archive', '-n', NAMESPACE]
+const SUPPORT_ARCHIVE = ['support-archive', '-n', NAMESPACE]
 /** More than the disks and buffers of these tests hold. */
 const LARGE = ['--loadsim-files', '1', '--loadsim-file-size', '4']
 
@@ -60,12 +62,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+/** Runs the command inside this process: where it ends by itself, and writes to a file, another one shows nothing more. */
+const run = (...args: readonly string[]) =>
+  runCaptured(main, [...SUPPORT_ARCHIVE, ...args], { env: { KUBECONFIG: kubeconfig } })
+
 /** Starts the command; what it writes to its outputs is kept. */
-const start = (...args: readonly string[]) => startProgram(process.execPath, [...SUPPORT_ARCHIVE, ...args])
+const start = (...args: readonly string[]) => startProgram(process.execPath, [COMMAND, ...SUPPORT_ARCHIVE, ...args])
 
 /** The same in a shell, which finds the command in `$@`. */
 const startInShell = (script: string, ...args: readonly string[]) =>
-  startProgram('sh', ['-c', script, 'sh', process.execPath, ...SUPPORT_ARCHIVE, ...args])
+  startProgram('sh', ['-c', script, 'sh', process.execPath, COMMAND, ...SUPPORT_ARCHIVE, ...args])
 
 function startProgram(program: string, args: readonly string[]) {
   const env = { PATH: process.env.PATH, KUBECONFIG: kubeconfig }
@@ -97,8 +103,8 @@ function heldLog(): { readonly reached: Promise<void>; readonly release: () => v
 it('says that the log of a pod ends early when the pod disappears meanwhile, and goes on', async () => {
   afterFirstLine = () => Promise.reject(new Error('the node is gone'))
   const file = join(folder, 'archive.zip')
-  const { output, ended } = start('--file', file)
-  expect(await ended).toBe(0)
+  const { code, stderr } = await run('--file', file)
+  expect(code).toBe(0)
   const target = await mkdtemp(join(folder, 'unpacked-'))
   await unpackZip(file, target)
   const files = await readFolder(target)
@@ -106,7 +112,7 @@ it('says that the log of a pod ends early when the pod disappears meanwhile, and
   // Whether the first line arrived before the connection broke is up to the network.
   const note = /logs\/leaving\/main\.log (ends early|is not in the archive): .*(closed|terminated|ECONNRESET|hang up)/
   expect(files.get('supportarchive_console.log')).toMatch(note)
-  expect(output.stderr).toContain('collected logs/staying/main.log')
+  expect(stderr).toContain('collected logs/staying/main.log')
 })
 
 it('leaves no file when it is interrupted, and does not exit as if it were complete', async () => {
@@ -173,12 +179,10 @@ it('says that a file may not become so large, and keeps the archive of before', 
 })
 
 it('says which folder is missing before it collects anything', async () => {
-  const { output, ended } = start('--file', join(folder, 'nowhere/archive.zip'))
-  expect(await ended).toBe(1)
-  expect(output.stderr).toMatch(
-    /cannot write the archive \S+nowhere\/archive\.zip: ENOENT.*\. Create the folder first$/m,
-  )
-  expect(output.stderr).not.toContain('collected')
+  const { code, stderr } = await run('--file', join(folder, 'nowhere/archive.zip'))
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/cannot write the archive \S+nowhere\/archive\.zip: ENOENT.*\. Create the folder first$/m)
+  expect(stderr).not.toContain('collected')
 })
 
 it.skipIf(process.platform !== 'linux')(
