@@ -1,9 +1,12 @@
 {{- /*
 Values as the templates read them. `helm upgrade --reuse-values` replaces the defaults of the chart by the values of the
 release before, which another chart of the operator may have installed: what is missing there, or null, has its default.
-Every template that reads values includes it first; it changes them in place, and a second time changes nothing.
+Every template that reads values includes it first. It changes them in place, for all templates, and only once: that would be
+half of the time of a rendering. The schema allows nobody to set `prepared`.
 */}}
 {{- define "dynatrace.prepareValues" -}}
+{{- if not (hasKey .Values "prepared") -}}
+{{- $_ := set .Values "prepared" true -}}
 {{- $defaults := .Files.Get "files/defaults.yaml" | fromYaml -}}
 {{- include "dynatrace.setDefaults" (list .Values $defaults) -}}
 {{- range list "operator" "webhook" -}}
@@ -18,6 +21,7 @@ Every template that reads values includes it first; it changes them in place, an
 {{- end -}}
 {{- with $values.resources -}}
 {{- include "dynatrace.fitResources" (list (printf "csidriver.%s.resources" $name) . ($ours.resources | default dict)) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end }}
@@ -73,6 +77,9 @@ way. Takes the path of the values, the values and their defaults, each with requ
 {{- else if hasPrefix "csidriver.provisioner" $path -}}
 {{- /* Other charts of the operator do not limit it. */ -}}
 {{- $_ := unset $limits $name -}}
+{{- if not $limits -}}
+{{- $_ := unset $values "limits" -}}
+{{- end -}}
 {{- else -}}
 {{- $_ := set $limits $name $request -}}
 {{- end -}}
