@@ -36,7 +36,6 @@ import {
   type DynaKubeSpec,
   DynaKubes,
   type DynatraceOperatorOptions,
-  EdgeConnects,
 } from '../../src/index.ts'
 import { type Exits, networkExits } from '../../src/plan/world.ts'
 import { SimulatedTenants, startTenantSimulator } from '../../src/tenant/simulator/index.ts'
@@ -70,7 +69,7 @@ export const OAUTH_CLIENT = 'oauth-client'
 /** The tenant of all EdgeConnects; no DynaKube points to it. */
 export const EDGE_TENANT = 'edge'
 
-/** Marks what belongs to one stage, on a cluster that other suites use as well. */
+/** Marks the nodes of the stage, which no other pods run on. */
 const STAGE_KEY = 'dynatrace-stage'
 
 type HostAgents = NonNullable<NonNullable<DynaKubeSpec['oneAgent']>['hostMonitoring']>
@@ -126,7 +125,6 @@ interface Ground {
   /** Lets the clock show another millisecond. */
   nextMillisecond(): Promise<void>
   createNamespace(): Promise<string>
-  removeAtClose(path: string): void
   /** Removes everything, with the operator, which has been told to stop by `stop`. */
   close(stop: () => Promise<void>): Promise<void>
 }
@@ -134,9 +132,7 @@ interface Ground {
 /**
  * Sets the stage: CRDs, accounts, tokens and trust, and the operator running.
  *
- * @param tenants one for each DynaKube, which has the same name. No other suite may use it: on a shared cluster
- *   operators
- *   of several stages label namespaces with these names.
+ * @param tenants one for each DynaKube, which has the same name
  */
 export async function setControllersStage(tenants: readonly string[]): Promise<ControllersStage> {
   const all = [...tenants, EDGE_TENANT].map((id) => ({ id }))
@@ -204,7 +200,6 @@ async function simulatedGround(tenants: Tenants): Promise<Ground> {
     until: (what, condition) => clock.until(what, condition),
     nextMillisecond: () => clock.advance(1),
     createNamespace,
-    removeAtClose: () => undefined,
     async close(stop) {
       await clock.runToCompletion(stop())
       await cluster.stop()
@@ -212,9 +207,9 @@ async function simulatedGround(tenants: Tenants): Promise<Ground> {
   }
 }
 
-/** The real cluster of this run, which other suites use as well. */
+/** A real cluster of its own: the operator of another suite would release namespaces whose DynaKube it does not know. */
 async function realGround(tenants: Tenants): Promise<Ground> {
-  const cluster = await openCluster()
+  const cluster = await openCluster({ isExclusive: true })
   const simulator = await startTenantSimulator({ tenants })
   const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'test' })
   const operatorClient = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'dynatrace-operator' })
@@ -239,9 +234,7 @@ async function realGround(tenants: Tenants): Promise<Ground> {
       while (clock.now() === nowMs) await sleep(1)
     },
     createNamespace: () => cluster.createNamespace(),
-    removeAtClose: (path) => cluster.removeAtClose(path),
     async close(stop) {
-      await removeAll(client, namespace)
       await stop()
       await operatorClient.close()
       await client.close()
@@ -291,7 +284,6 @@ function playedOn(ground: Ground, records: readonly ReconcileRecord[]): Omit<Con
       const labels = { [STAGE_KEY]: namespace, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' }
       const taints = [{ key: STAGE_KEY, effect: 'NoSchedule' as const }]
       await client.create(Nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, spec: { taints } })
-      ground.removeAtClose(`/api/v1/nodes/${name}`)
       return name
     },
     async addTeam(team) {
@@ -361,16 +353,5 @@ async function prepare(client: KubeClient, namespace: string, { simulator, certi
     kind: 'ConfigMap',
     metadata: { namespace, name: TRUST },
     data: { certs: certificate },
-  })
-}
-
-/** While the operator runs: a finalizer that is not removed would keep the namespace forever. */
-async function removeAll(client: KubeClient, namespace: string): Promise<void> {
-  await client.deleteCollection(DynaKubes, { namespace })
-  await client.deleteCollection(EdgeConnects, { namespace })
-  await until('nothing left of the test', async () => {
-    const dynakubes = await client.list(DynaKubes, { namespace })
-    const edgeConnects = await client.list(EdgeConnects, { namespace })
-    return dynakubes.items.length + edgeConnects.items.length === 0
   })
 }

@@ -3,7 +3,6 @@ import { afterAll, beforeAll } from 'vitest'
 import { setWebhookStage, type WebhookStage } from '../support/webhook-stage.ts'
 import { admissionSuite } from './suites/admission.ts'
 import { chartSuite } from './suites/chart.ts'
-import { inMeshSuite } from './suites/in-mesh.ts'
 import { injectionSuite } from './suites/injection.ts'
 import { lifeSuite } from './suites/life.ts'
 import { samplesSuite } from './suites/samples.ts'
@@ -21,4 +20,3 @@ chartSuite(() => stage)
 injectionSuite(() => stage)
 // Last: it replaces the authority.
 lifeSuite(() => stage)
-inMeshSuite()

@@ -1,31 +1,24 @@
 /** Istio's objects on the embedded or a real cluster: a real server checks what is written, and by whom. */
 import type { KubeObject } from '@reeve/kube'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ISTIO_KINDS } from '../../../src/controllers/dynakube/components/istio/resources.ts'
 import { installIstio } from '../../dynakube/support/istio-crds.ts'
-import { type ControllersStage, setControllersStage } from '../../support/controllers-stage.ts'
+import type { ControllersStage } from '../../support/controllers-stage.ts'
 
 const NAME = 'in-mesh'
 
-/** Comes after the suites for which Istio must not be there: its CRDs are for the whole cluster, and stay. */
-export function inMeshSuite(): void {
-  describe('in a mesh', () => {
-    let stage: ControllersStage
-    beforeAll(async () => {
-      stage = await setControllersStage([NAME])
-      // They stay, because other suites may need them.
-      await installIstio(stage.client)
-    })
-    afterAll(() => stage?.[Symbol.asyncDispose]())
-
+/** The suite; `at` gives the stage once it is set, without the CRDs of Istio. */
+export function inMeshSuite(at: () => ControllersStage): void {
+  describe('a DynaKube in a mesh', () => {
     async function ofIstio(): Promise<readonly string[]> {
-      const lists = await Promise.all(
-        ISTIO_KINDS.map((kind) => stage.client.list<KubeObject>(kind, { namespace: stage.namespace })),
-      )
+      const { client, namespace } = at()
+      const lists = await Promise.all(ISTIO_KINDS.map((kind) => client.list<KubeObject>(kind, { namespace })))
       return lists.flatMap(({ items }) => items.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).sort()
     }
 
-    it('the way out of a mesh is made once, followed and taken back', async () => {
+    it('has a way out that is created once, follows its tenant and is removed', async () => {
+      const stage = at()
+      await installIstio(stage.client)
       const { connectionInfo } = stage.simulator.tenant(NAME)
       connectionInfo.endpoints = ['https://10.0.0.1:8000/communication', 'https://x.io:443/communication']
       const namespaceSelector = { matchLabels: { team: NAME } }
