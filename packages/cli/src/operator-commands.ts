@@ -1,8 +1,6 @@
 /** The subcommands that follow from `defineOperator`: run, plan, crd, rbac and detach-crds. */
 import type { Operator } from '@reeve/runtime'
 import { type ProcessParts, runCommandLine } from './command-line.ts'
-import { crdCommand } from './crd-command.ts'
-import { detachCommand } from './detach-command.ts'
 import { append } from './option-values.ts'
 import { PLAN_CHANGES, planCommand } from './plan-command.ts'
 import { rbacCommand } from './rbac-command.ts'
@@ -42,7 +40,7 @@ export function operatorCommands(name: string, load: () => Promise<CommandedOper
     {
       name: 'crd',
       summary: 'print the CustomResourceDefinitions',
-      load: async () => ({ command: crdCommand(name, load) }),
+      load: async () => ({ command: (await import('./crd-command.ts')).crdCommand(name, load) }),
     },
     {
       name: 'rbac',
@@ -52,7 +50,7 @@ export function operatorCommands(name: string, load: () => Promise<CommandedOper
     {
       name: 'detach-crds',
       summary: 'make converted CustomResourceDefinitions readable without the operator, before an uninstall',
-      load: async () => ({ command: detachCommand(name, load) }),
+      load: async () => ({ command: (await import('./detach-command.ts')).detachCommand(name, load) }),
     },
   ]
 }
