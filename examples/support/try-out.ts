@@ -6,7 +6,6 @@ import {
   CustomResourceDefinitions,
   createClient,
   type KubeClient,
-  type TransportRequest,
 } from '@reeve/kube'
 import { SimulatedClock } from '@reeve/runtime/testing'
 
@@ -30,8 +29,7 @@ export interface World {
 export async function tryOut(operators: readonly Runnable[], act: (world: World) => Promise<void>): Promise<void> {
   const clock = new SimulatedClock()
   const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', clock })
-  const transport = { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined }
-  const client = createClient({ clock, transport })
+  const client = createClient({ clock, transport: cluster.transport })
   const stop = new AbortController()
   try {
     const crds = new Map(operators.flatMap((operator) => operator.crds().map((crd) => [crd.metadata.name, crd])))

@@ -10,7 +10,7 @@ import { collectorOf } from '../src/testing/collector.ts'
 test('come from the definition of the resource, with the types of its fields', async () => {
   const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow' })
   const client = createClient({
-    transport: { send: (request) => cluster.handle(request), close: async () => undefined },
+    transport: cluster.transport,
   })
   // The manifest is what the server accepts; the built-in type spells its schema out.
   await client.create(CustomResourceDefinitions, crdManifest(CollectorCrd))

@@ -1,5 +1,5 @@
 /** Objects that are adopted from another cluster. */
-import { createClient, Services, type TransportRequest } from '@reeve/kube'
+import { createClient, Services } from '@reeve/kube'
 import { afterEach, expect, it } from 'vitest'
 import { type EmbeddedCluster, type JsonObject, startEmbeddedCluster } from '../src/index.ts'
 
@@ -16,7 +16,7 @@ async function start(): Promise<EmbeddedCluster> {
 
 const clientOf = (cluster: EmbeddedCluster) =>
   createClient({
-    transport: { send: (request: TransportRequest) => cluster.handle(request), close: async () => undefined },
+    transport: cluster.transport,
   })
 
 const service: JsonObject = {

@@ -37,7 +37,7 @@ const trees = new FieldTreePool()
 
 beforeEach(async () => {
   cluster = await startEmbeddedCluster()
-  client = createClient({ transport: { send: (request) => cluster.handle(request), close: async () => undefined } })
+  client = createClient({ transport: cluster.transport })
   accepted = new AcceptedDifferences()
   owner = await client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: inDefault('owner') })
 })

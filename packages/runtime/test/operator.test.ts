@@ -58,7 +58,7 @@ beforeEach(async () => {
   cluster = await startEmbeddedCluster({ listen: false, clock })
   client = createClient({
     clock,
-    transport: { send: (request) => cluster.handle(request), close: async () => undefined },
+    transport: cluster.transport,
   })
   await client.create(CustomResourceDefinitions, crdManifest(NoteCrd))
   stop = new AbortController()

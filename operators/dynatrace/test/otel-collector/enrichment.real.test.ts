@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
-import { createClient, Deployments, type KubeClient, Namespaces, Pods, type TransportRequest } from '@reeve/kube'
+import { createClient, Deployments, type KubeClient, Namespaces, Pods } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dynakube } from '../../src/api/testing/build.ts'
 import { CONFIG_FILE } from '../../src/controllers/dynakube/components/otel-collector/names.ts'
@@ -155,7 +155,7 @@ describe.skipIf(program === undefined)(`the real collector${reason}`, () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'reeve-collector-'))
     cluster = await startEmbeddedCluster({ nodes: 0 })
-    const transport = { send: (sent: TransportRequest) => cluster.handle(sent), close: async () => undefined }
+    const { transport } = cluster
     await deploy(createClient({ transport }))
     await startCollector(await startTenant())
   })
