@@ -135,18 +135,20 @@ describe.each([
     })
   })
 
-  it.skipIf(options.length === 0)('registers a mutating webhook that is added', { timeout: LONG_MS }, async () => {
-    const file = join(project, 'src/webhooks.ts')
-    const text = await readFile(file, 'utf8')
-    await writeFile(file, withMutation(text, kind))
-    await succeed('npm', ['run', 'generate'], inside(project))
-    expect(await readFile(join(project, 'chart/files/webhooks.yaml'), 'utf8')).toContain('path: /mutate')
-    await succeed('npm', ['run', 'check'], inside(project))
-    await running(start('npm', ['start'], inside(project)), project, async (client, signal, output) => {
-      await until(signal, async () => (await client.get(resource, key)).metadata.labels?.admitted === 'true')
-      expect(output()).not.toMatch(/WARN|ERROR|404/)
+  if (options.length > 0) {
+    it('registers a mutating webhook that is added', { timeout: LONG_MS }, async () => {
+      const file = join(project, 'src/webhooks.ts')
+      const text = await readFile(file, 'utf8')
+      await writeFile(file, withMutation(text, kind))
+      await succeed('npm', ['run', 'generate'], inside(project))
+      expect(await readFile(join(project, 'chart/files/webhooks.yaml'), 'utf8')).toContain('path: /mutate')
+      await succeed('npm', ['run', 'check'], inside(project))
+      await running(start('npm', ['start'], inside(project)), project, async (client, signal, output) => {
+        await until(signal, async () => (await client.get(resource, key)).metadata.labels?.admitted === 'true')
+        expect(output()).not.toMatch(/WARN|ERROR|404/)
+      })
     })
-  })
+  }
 
   async function messageOf(client: KubeClient, signal: AbortSignal): Promise<string | undefined> {
     let message: string | undefined

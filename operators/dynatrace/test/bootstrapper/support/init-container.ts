@@ -47,7 +47,7 @@ exec unshare --map-root-user --mount sh -c '
 /** Why containers cannot be imitated on this machine; `undefined` if they can. */
 export function missingIsolation(): string | undefined {
   const probe = spawnSync('unshare', ['--map-root-user', '--mount', 'mount', '--bind', tmpdir(), '/mnt'])
-  return probe.status === 0 ? undefined : 'needs Linux with user and mount namespaces (unshare)'
+  return probe.status === 0 ? undefined : 'needs unshare, with user and mount namespaces'
 }
 
 /** Makes the volumes, with these files below them. */
