@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { DEFAULT_RETRY_POLICY } from '@reeve/http'
 import {
   type Clock,
   ConfigMaps,
@@ -35,6 +36,9 @@ import { startTenantSimulator, type TenantSimulator } from '../../../src/tenant/
 export const NAMESPACE = 'dynatrace'
 /** The tenant of all DynaKubes. */
 export const TENANT = 'abc12345'
+
+/** As many attempts as usual, without a pause in between. */
+const AT_ONCE = { ...DEFAULT_RETRY_POLICY, baseDelayMs: 0, maxDelayMs: 0 }
 
 /** What tests work with. */
 export interface ProvisionerStage extends AsyncDisposable {
@@ -71,6 +75,17 @@ export async function provisionerStage(): Promise<ProvisionerStage> {
   const simulator = await startTenantSimulator({ tenants: [{ id: TENANT }] })
   let passedMs = 0
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + passedMs }
+  // Nothing happens while a reconcile waits, so it does not wait in real time.
+  const skippingClock: Clock = {
+    now: clock.now,
+    schedule(delayMs, action) {
+      const handle = setImmediate(() => {
+        passedMs += delayMs
+        action()
+      })
+      return { cancel: () => clearImmediate(handle) }
+    },
+  }
   const route = convertRoute()
   const cluster = await startEmbeddedCluster({
     listen: false,
@@ -90,8 +105,10 @@ export async function provisionerStage(): Promise<ProvisionerStage> {
   const paths = new DataPaths(join(folder, 'data'))
   const mounts: Mount[] = []
   const registry = await createMetricsRegistry()
+  const { connectTenant, openRegistry } = networkConnections()
   const options: ProvisionOptions = {
-    ...networkConnections(),
+    connectTenant: (connection) => connectTenant({ ...connection, retries: AT_ONCE }),
+    openRegistry,
     paths,
     nodeName: 'worker-1',
     hostDataRoot: '/host/data',
@@ -139,7 +156,7 @@ export async function provisionerStage(): Promise<ProvisionerStage> {
         key,
         object,
         client,
-        clock,
+        clock: skippingClock,
         logger: silentLogger,
         signal: stop.signal,
         stage: (_, run) => run(),
