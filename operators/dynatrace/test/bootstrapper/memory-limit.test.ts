@@ -13,7 +13,7 @@ const MIB = 1024 ** 2
 /** The limit of the init container. */
 const LIMIT_BYTES = 60 * MIB
 /** More than fits into memory at once. */
-const AGENT_BYTES = 96 * MIB
+const AGENT_BYTES = 64 * MIB
 
 let bundle: BootstrapperBundle
 beforeAll(async () => {
