@@ -60,7 +60,7 @@ describe.skipIf(missingRights())('a kubelet (skipped without root)', () => {
     const kubelet = new Kubelet(join(folder, 'kubelet'))
     const driver = await node.start()
     kubelet.plugins.set(DRIVER, join(folder, 'csi.sock'))
-    const pod = kubeletPod('web-0', { ...APP, retryTimeout: '1s' })
+    const pod = kubeletPod('web-0', { ...APP, retryTimeout: '200ms' })
     await kubelet.start(pod)
     expect(kubelet.failures.length).toBeGreaterThan(0)
     expect(await node.mounts()).toEqual([])

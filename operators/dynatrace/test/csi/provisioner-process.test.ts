@@ -13,17 +13,23 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-it('follows the DynaKubes of its namespace, and reports health and metrics, until SIGTERM', async () => {
+it('deletes what DynaKubes left that were deleted while it did not run, and follows the others until SIGTERM', async () => {
+  const dataRoot = join(world.folder, 'data')
+  await mkdir(join(dataRoot, 'codemodules/1.0.0.0-1/agent'), { recursive: true })
+  await mkdir(join(dataRoot, '_dynakubes/deleted'), { recursive: true })
+  const provisioner = world.start({ dataRoot, env: { CLEANUP_PERIOD: 'soon' } })
+  const isEmpty = async () => (await readdir(dataRoot)).length === 0
+  await until('the clean-up at the start', isEmpty)
+
   const [older = '', newer = ''] = world.simulator.tenant(TENANT).versions.available()
   await world.dynakube('dk', older)
-  const dataRoot = join(world.folder, 'data')
-  const provisioner = world.start({ dataRoot, env: { CLEANUP_PERIOD: 'soon' } })
   const { paths } = provisioner
   const points = (version: string) => async () =>
     (await readlink(paths.latestCodeModule('dk')).catch(() => '')) === paths.codeModule(version)
   await until('the first agent', points(older))
   await world.setVersion('dk', newer)
   await until('the second agent', points(newer))
+
   expect(provisioner.log()).toContain('CLEANUP_PERIOD is not a duration')
   const ports = [...provisioner.log().matchAll(/"port":(\d+)/g)].map(([, port]) => port)
   const responses = await Promise.all(
@@ -32,19 +38,11 @@ it('follows the DynaKubes of its namespace, and reports health and metrics, unti
   const texts = await Promise.all(responses.filter(({ ok }) => ok).map((response) => response.text()))
   expect(texts.some((text) => text.includes('dynatrace_csi_provisioner_installs_total'))).toBe(true)
   expect(texts).toContain('ok')
+
   await world.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'dk' })
-  await until('the clean-up', async () => (await readdir(dataRoot)).length === 0)
+  await until('the clean-up', isEmpty)
   expect(await provisioner.stop()).toBe(0)
   // Neither tokens nor the password of anything reach the log.
   const token = world.simulator.tenant(TENANT).tokens.get('apiToken')?.value ?? ''
   expect(provisioner.log()).not.toContain(token.split('.').at(-1))
-})
-
-it('deletes at its start what DynaKubes left that were deleted while it did not run', async () => {
-  const dataRoot = join(world.folder, 'left')
-  await mkdir(join(dataRoot, 'codemodules/1.0.0.0-1/agent'), { recursive: true })
-  await mkdir(join(dataRoot, '_dynakubes/deleted'), { recursive: true })
-  const provisioner = world.start({ dataRoot })
-  await until('the clean-up', async () => (await readdir(dataRoot)).length === 0)
-  expect(await provisioner.stop()).toBe(0)
 })

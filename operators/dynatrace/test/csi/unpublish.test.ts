@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readlink, rm, stat, utimes, writeFile } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLogger } from '@reeve/runtime'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { DataPaths } from '../../src/csi/data-paths.ts'
 import { MountError, type Mounts } from '../../src/csi/mounts/mounts.ts'
 import { removeLegacy } from '../../src/csi/provisioner/cleanup/remove-legacy.ts'
@@ -11,7 +11,7 @@ import { nodeService } from '../../src/csi/server/node-service.ts'
 import { bytesField, message, textField } from '../../src/csi/wire/protobuf.ts'
 import { spawnBound } from '../support/spawn-bound.ts'
 import { until } from '../support/until.ts'
-import { type CsiNode, csiNode, missingRights, type PodVolume } from './support/csi-node.ts'
+import { type CsiNode, csiNode, type Driver, missingRights, type PodVolume } from './support/csi-node.ts'
 
 const OK = { response: {} }
 const MINUTE = 60_000
@@ -38,13 +38,24 @@ const exists = (path: string) =>
 
 describe.skipIf(missing)(`unpublishing a volume that is in use${missing ? ` (skipped: ${missing})` : ''}`, () => {
   const host = { mode: 'host', dynakube: 'dk' }
+  let node: CsiNode
+  let driver: Driver
+  beforeAll(async () => {
+    node = await csiNode()
+    driver = await node.start()
+  })
+  afterAll(() => node[Symbol.asyncDispose]())
+  // Every test has the data directory for itself.
+  beforeEach(async () => {
+    expect(await node.mounts()).toEqual([])
+    await rm(node.data, { recursive: true, force: true })
+    await node.installModule('1.2.3.4-5', 'dk')
+  })
+
   it.each<readonly [string, PodVolume, string]>([
     ['an application', { pod: 'web' }, 'agent'],
     ['a host agent', { pod: 'agent', namespace: 'dynatrace', attributes: host }, ''],
   ])('fails for %s, so that the kubelet calls again, and succeeds when it no longer is', async (_, volume, folder) => {
-    await using node = await csiNode()
-    const driver = await node.start()
-    await node.installModule('1.2.3.4-5', 'dk')
     expect(await driver.publish(volume)).toEqual(OK)
     const before = await node.mounts()
     {
@@ -60,9 +71,6 @@ describe.skipIf(missing)(`unpublishing a volume that is in use${missing ? ` (ski
   })
 
   it('detaches it after the mount time-out, and the provisioner deletes the rest', async () => {
-    await using node = await csiNode()
-    const driver = await node.start()
-    await node.installModule('1.2.3.4-5', 'dk')
     const volume: PodVolume = { pod: 'web', attributes: { mode: 'app', dynakube: 'dk', retryTimeout: '100ms' } }
     expect(await driver.publish(volume)).toEqual(OK)
     using _held = await holdOpen(node, join(node.targetOf(volume), 'agent/log'))
@@ -80,9 +88,6 @@ describe.skipIf(missing)(`unpublishing a volume that is in use${missing ? ` (ski
   })
 
   it('detaches what is mounted below the target, too', async () => {
-    await using node = await csiNode()
-    const driver = await node.start()
-    await node.declareDynaKube('dk')
     const volume: PodVolume = { pod: 'agent', namespace: 'dynatrace', attributes: { ...host, retryTimeout: '0' } }
     expect(await driver.publish(volume)).toEqual(OK)
     const below = join(node.targetOf(volume), 'below')
@@ -94,22 +99,16 @@ describe.skipIf(missing)(`unpublishing a volume that is in use${missing ? ` (ski
   })
 
   it('knows the time-out of a volume after a restart of the driver', async () => {
-    await using node = await csiNode()
-    const first = await node.start()
-    await node.installModule('1.2.3.4-5', 'dk')
     const volume: PodVolume = { pod: 'web', attributes: { mode: 'app', dynakube: 'dk', retryTimeout: '0' } }
-    expect(await first.publish(volume)).toEqual(OK)
+    expect(await driver.publish(volume)).toEqual(OK)
     using _held = await holdOpen(node, join(node.targetOf(volume), 'agent/log'))
-    await first.stop()
-    const second = await node.start()
-    await until('the mount time-out', async () => 'response' in (await second.unpublish(volume)))
+    await driver.stop()
+    driver = await node.start()
+    await until('the mount time-out', async () => 'response' in (await driver.unpublish(volume)))
     expect(await node.mounts()).toEqual([])
   })
 
   it('deletes the target directory, unless it has content of others', async () => {
-    await using node = await csiNode()
-    const driver = await node.start()
-    await node.installModule('1.2.3.4-5', 'dk')
     const volume: PodVolume = { pod: 'web' }
     const target = node.targetOf(volume)
     await mkdir(target, { recursive: true })
@@ -123,8 +122,6 @@ describe.skipIf(missing)(`unpublishing a volume that is in use${missing ? ` (ski
   })
 
   it('deletes the target directory of a pod that started without an agent', async () => {
-    await using node = await csiNode()
-    const driver = await node.start()
     const volume: PodVolume = { pod: 'late', attributes: { mode: 'app', dynakube: 'none', retryTimeout: '1m' } }
     expect(await driver.publish(volume)).toMatchObject({ code: 14 })
     const old = new Date(Date.now() - 2 * MINUTE)
