@@ -30,7 +30,7 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
     const set = Object.entries(stuck).map(([name, value]) => `--set=${name}=${value}`)
     const args = [verb, release.name, chart.path, `--namespace=${release.namespace}`, '--wait', ...set]
     const child = spawn(helm.binary.path, args, {
-      env: { HOME: folder, KUBECONFIG: cluster.kubeconfigPath },
+      env: { HOME: folder, KUBECONFIG: cluster.kubeconfigPath, GOGC: 'off' },
       stdio: 'ignore',
     })
     await eventually(() => isPending(release))
@@ -48,7 +48,7 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
     return found
   }
 
-  test('of an install is recovered by removing it', async () => {
+  test.concurrent('of an install is recovered by removing it', async ({ expect }) => {
     const { helm, chart, api } = session
     await crash('install', key('first'))
     await expect(helm.upgrade(key('first'), chart)).rejects.toMatchObject({ code: 'HELM_OPERATION_IN_PROGRESS' })
@@ -60,7 +60,7 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
     expect(await helm.install(key('first'), chart, { values: { replicas: 0 } })).toMatchObject({ status: 'deployed' })
   })
 
-  test('of an upgrade is recovered by returning to what was deployed', async () => {
+  test.concurrent('of an upgrade is recovered by returning to what was deployed', async () => {
     const { helm, chart, api, client } = session
     await helm.install(key('second'), chart, { values: { replicas: 0, greeting: 'good' } })
     await crash('upgrade', key('second'))
@@ -78,7 +78,7 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
     })
   })
 
-  test('of an uninstall is recovered by finishing it', async () => {
+  test.concurrent('of an uninstall is recovered by finishing it', async ({ expect }) => {
     const { helm, api, client } = session
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'third' } }
     await api('configmaps', { method: 'POST', body: object })
@@ -96,7 +96,7 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
         runProcess({ ...request, args: request.args.map((arg) => arg.replace(/(?<=^--timeout=).*/, `${seconds}s`)) }),
     })
 
-  test('by helm itself, which waited long enough, leaves a failed release that can be upgraded', async () => {
+  test.concurrent('by helm itself, which waited long enough, leaves a failed release that can be upgraded', async () => {
     const { chart } = session
     const helm = await impatient(1)
     const late = helm.install(key('late'), chart, { values: stuck, wait: true })
@@ -105,17 +105,17 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
     expect(await helm.upgrade(key('late'), chart, { values: { replicas: 0 } })).toMatchObject({ status: 'deployed' })
   })
 
-  test('of an upgrade that fails is rolled back if requested', async () => {
+  test.concurrent('of an upgrade that fails is rolled back if requested', async () => {
     const { chart } = session
     // Undoing has to end within the same time.
-    const helm = await impatient(6)
+    const helm = await impatient(4)
     await helm.install(key('undone'), chart, { values: { replicas: 0 } })
     const upgrade = helm.upgrade(key('undone'), chart, { values: stuck, rollbackOnFailure: true })
     await expect(upgrade).rejects.toMatchObject({ code: 'HELM_TIMEOUT' })
     expect(await statuses(key('undone'))).toEqual(['superseded', 'failed', 'deployed'])
   })
 
-  test('by the caller lets helm record the failure, and leaves no process', async () => {
+  test.concurrent('by the caller lets helm record the failure, and leaves no process', async () => {
     const folder = join(session.folder, 'cancelled')
     const helm = await session.open({ folder })
     const abort = new AbortController()
@@ -129,17 +129,17 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
     expect(await statuses(key('cancelled'))).toEqual(['failed'])
   })
 
-  test('by the deadline of the driver ends the process, regardless of the deadline of helm', async () => {
+  test.concurrent('by the deadline of the driver ends the process, regardless of the deadline of helm', async () => {
     const folder = join(session.folder, 'overdue')
     const withoutTimeout: RunProcess = (request) =>
       runProcess({ ...request, args: request.args.filter((arg) => !arg.startsWith('--timeout=')) })
     const helm = await session.open({ folder, runProcess: withoutTimeout })
-    const install = helm.install(key('overdue'), session.chart, { values: stuck, wait: true, timeoutMs: 3_000 })
+    const install = helm.install(key('overdue'), session.chart, { values: stuck, wait: true, timeoutMs: 1_000 })
     await expect(install).rejects.toMatchObject({ code: 'HELM_TIMEOUT', endedBy: 'driver' })
     expect(await processesOf(folder)).toEqual([])
   })
 
-  test('does not affect commands in the queue: no more run concurrently than allowed', async () => {
+  test.concurrent('does not affect commands in the queue: no more run concurrently than allowed', async () => {
     let running = 0
     let most = 0
     const counting: RunProcess = async (request) => {

@@ -24,7 +24,7 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     (await session.api(`deployments/${name}`, { group: 'apis/apps/v1' })).json<{ spec: { replicas: number } }>().spec
       .replicas
 
-  test('is installed, upgraded, rolled back and uninstalled', async () => {
+  test.concurrent('is installed, upgraded, rolled back and uninstalled', async () => {
     const { helm, chart, client, namespace } = session
     const installed = await helm.install(key('life'), chart, {
       values: { replicas: 1 },
@@ -79,14 +79,14 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     await expect(helm.status(key('life'))).rejects.toMatchObject({ code: 'HELM_RELEASE_NOT_FOUND' })
   })
 
-  test('discards earlier values when it is upgraded without any', async () => {
+  test.concurrent('discards earlier values when it is upgraded without any', async () => {
     const { helm, chart } = session
     await helm.install(key('forgetful'), chart, { values: 'replicas: 0\ngreeting: moin\n' })
     expect((await helm.upgrade(key('forgetful'), chart)).values).toEqual({})
     expect(await helm.values(key('forgetful'))).toEqual({})
   })
 
-  test('shows what an install, an upgrade and nothing at all would change, and changes nothing', async () => {
+  test.concurrent('shows what an install, an upgrade and nothing at all would change, and changes nothing', async () => {
     const { helm, chart, client } = session
     const first = await helm.diff(key('shown'), chart, { values: { replicas: 0 } })
     expect(first).toMatchObject({ isInstall: true, changes: [{ change: 'create' }, { change: 'create' }] })
@@ -106,13 +106,13 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     expect(await replicas('shown')).toBe(0)
   })
 
-  test('is rendered without a cluster', async () => {
+  test.concurrent('is rendered without a cluster', async () => {
     expect(await session.helm.template(key('drawn'), session.chart, { values: { greeting: 'hey' } })).toContain(
       'greeting: "hey"',
     )
   })
 
-  test('keeps its last good revision when values are rejected, and the error has their paths', async () => {
+  test.concurrent('keeps its last good revision when values are rejected, and the error has their paths', async () => {
     const { helm, chart, client } = session
     await helm.install(key('picky'), chart, { values: { replicas: 0 } })
     const error = await helm.upgrade(key('picky'), chart, { values: { replicas: 'many', image: {} } }).catch((e) => e)
@@ -121,7 +121,7 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     expect(await readReleases(client, key('picky'))).toMatchObject([{ revision: 1, status: 'deployed' }])
   })
 
-  test('names the template and line that failed', async () => {
+  test.concurrent('names the template and line that failed', async () => {
     const error = await session.helm
       .install(key('broken'), session.chart, { values: { fail: 'because' } })
       .catch((e) => e)
@@ -130,13 +130,13 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     expect(error.message).toContain('because')
   })
 
-  test('does not quote a secret that a template quotes', async () => {
+  test.concurrent('does not quote a secret that a template quotes', async () => {
     const values = { secret: 'hunter2', greeting: 'x', fail: 'the password is hunter2' }
     const error = await session.helm.install(key('loud'), session.chart, { values }).catch((e) => e)
     expect(error.message).toContain('the password is [redacted]')
   })
 
-  test('distinguishes rejected objects from templates that do not render', async () => {
+  test.concurrent('distinguishes rejected objects from templates that do not render', async () => {
     const { helm, chart } = session
     const refused = { code: 'HELM_OBJECT_REFUSED' }
     const unknown = helm.install(key('unknown'), chart, { values: { replicas: 0, unknownKind: true } })
@@ -145,7 +145,7 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     await expect(invalid).rejects.toMatchObject(refused)
   })
 
-  test('does not adopt objects that belong to no release or to another one', async () => {
+  test.concurrent('does not adopt objects that belong to no release or to another one', async () => {
     const { helm, chart, api } = session
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'taken' } }
     await api('configmaps', { method: 'POST', body })
@@ -156,7 +156,7 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     await expect(install(false)).rejects.toMatchObject({ code: 'HELM_RELEASE_EXISTS' })
   })
 
-  test('names the manager and the field of a conflict, and overwrites it on request', async () => {
+  test.concurrent('names the manager and the field of a conflict, and overwrites it on request', async () => {
     const { helm, chart, api } = session
     await helm.install(key('contested'), chart, { values: { replicas: 0 } })
     const patch = {
@@ -178,7 +178,7 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     expect(await replicas('contested')).toBe(2)
   })
 
-  test('needs its namespace, or creates it', async () => {
+  test.concurrent('needs its namespace, or creates it', async () => {
     const { helm, chart, cluster } = session
     const elsewhere = { namespace: `${session.namespace}-more`, name: 'far' }
     const values = { replicas: 0 }
@@ -190,7 +190,7 @@ describe.skipIf(helmPath === undefined).each(helms)('a release of $name', ({ pat
     await cluster.raw.send({ method: 'DELETE', path: `/api/v1/namespaces/${elsewhere.namespace}` })
   })
 
-  test('distinguishes a missing chart from an invalid one', async () => {
+  test.concurrent('distinguishes a missing chart from an invalid one', async () => {
     const { helm, folder } = session
     await expect(helm.install(key('a'), { path: `${folder}/nope.tgz` })).rejects.toMatchObject({
       code: 'HELM_CHART_NOT_FOUND',

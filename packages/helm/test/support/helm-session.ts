@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findClientBinary, helmsToTry } from '@reeve/client-binaries'
 import { type ClusterUnderTest, openCluster, type RawRequest, type RawResponse } from '@reeve/cluster-under-test'
-import { findHelm, type Helm, type HelmOptions, openHelm } from '@reeve/helm'
+import { findHelm, type Helm, type HelmOptions, openHelm, type RunProcess, runProcess } from '@reeve/helm'
 import { type ClusterConfig, createClient, type DiscoveringClient, loadConfig } from '@reeve/kube'
 import { webChart, writeChart } from './chart-files.ts'
 
@@ -39,7 +39,7 @@ export async function startHelmSession(path = helmPath): Promise<HelmSession> {
   const namespace = await cluster.createNamespace()
   const drivers: Helm[] = []
   const open: HelmSession['open'] = async (options, changes) => {
-    const driver = await openHelm(binary, { ...config, ...changes }, options)
+    const driver = await openHelm(binary, { ...config, ...changes }, { ...options, runProcess: briefly(options) })
     drivers.push(driver)
     return driver
   }
@@ -60,6 +60,11 @@ export async function startHelmSession(path = helmPath): Promise<HelmSession> {
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Each helm runs for a moment only: collecting garbage would be a fifth of its work. */
+function briefly({ runProcess: run = runProcess }: HelmOptions): RunProcess {
+  return (request) => run({ ...request, env: { ...request.env, GOGC: 'off' } })
 }
 
 /** Waits until `question` returns a value, and returns it. */
