@@ -21,7 +21,7 @@ describe.skipIf(kubectl === undefined)('kubectl (skipped without kubectl)', () =
   const k = (command: string, input?: string) => session.run(kubectl ?? '', command.split(' '), input)
   const attempt = (command: string, input?: string) => session.attempt(kubectl ?? '', command.split(' '), input)
 
-  describe('get', () => {
+  describe.concurrent('get', () => {
     beforeAll(async () => {
       await k('apply -f -', webManifest('shown'))
       await k('rollout status deployment/shown --timeout=60s')
@@ -81,7 +81,7 @@ describe.skipIf(kubectl === undefined)('kubectl (skipped without kubectl)', () =
       })
     })
 
-    test('follows changes with -w', async () => {
+    test('follows changes with -w', async ({ expect }) => {
       await k('create configmap followed --from-literal=a=1')
       await using watcher = session.follow(kubectl ?? '', ['get', 'configmap', 'followed', '-w'])
       await expect.poll(() => watcher.output, { timeout: 20_000 }).toMatch(/NAME +DATA +AGE\nfollowed +1 +\d+s\n/)
@@ -89,7 +89,7 @@ describe.skipIf(kubectl === undefined)('kubectl (skipped without kubectl)', () =
       await expect.poll(() => watcher.output, { timeout: 20_000 }).toMatch(/\nfollowed +2 +\d+s\n/)
     })
 
-    test('follows changes as events with --output-watch-events', async () => {
+    test('follows changes as events with --output-watch-events', async ({ expect }) => {
       await using watcher = session.follow(
         kubectl ?? '',
         'get secrets -w --output-watch-events -l watched=yes'.split(' '),
@@ -126,7 +126,7 @@ describe.skipIf(kubectl === undefined)('kubectl (skipped without kubectl)', () =
     })
   })
 
-  describe('writes', () => {
+  describe.concurrent('writes', () => {
     test('applies, and applies again without a change', async () => {
       const created = await k('apply -f -', webManifest('applied', 1))
       expect(created).toBe('deployment.apps/applied created\nservice/applied created\n')
@@ -184,13 +184,15 @@ describe.skipIf(kubectl === undefined)('kubectl (skipped without kubectl)', () =
         ['role made --verb=get --resource=pods', 'role.rbac.authorization.k8s.io/made created'],
         ['rolebinding made --role=made --user=bob', 'rolebinding.rbac.authorization.k8s.io/made created'],
         ['ingress made --rule=example.com/=made:80', 'ingress.networking.k8s.io/made created'],
-        ['quota made --hard=pods=100', 'resourcequota/made created'],
+        // Of a kind that no other test creates: those would have to wait until the quota is counted.
+        ['quota made --hard=replicationcontrollers=1', 'resourcequota/made created'],
         ['poddisruptionbudget made --selector=app=x --min-available=1', 'poddisruptionbudget.policy/made created'],
       ] as const
-      for (const [command, said] of commands) {
+      const outputs = commands.map(([command]) => {
         const args = ['create', ...command.split(' ').map((word) => word.replaceAll('|', ' '))]
-        expect(await session.run(kubectl ?? '', args)).toBe(`${said}\n`)
-      }
+        return session.run(kubectl ?? '', args)
+      })
+      expect(await Promise.all(outputs)).toEqual(commands.map(([, said]) => `${said}\n`))
       expect(await attempt('create configmap made')).toMatchObject({
         code: 1,
         stderr: 'error: failed to create configmap: configmaps "made" already exists\n',
@@ -241,7 +243,7 @@ describe.skipIf(kubectl === undefined)('kubectl (skipped without kubectl)', () =
     })
   })
 
-  describe('workloads', () => {
+  describe.concurrent('workloads', () => {
     test('scales, and waits for the rollout', async () => {
       await k('apply -f -', webManifest('scaled', 1))
       expect(await k('rollout status deployment/scaled --timeout=60s')).toContain('successfully rolled out')
@@ -282,8 +284,10 @@ describe.skipIf(kubectl === undefined)('kubectl (skipped without kubectl)', () =
     })
 
     test('deletes in the foreground, in the background, or orphans dependents', async () => {
-      for (const name of ['fore', 'back', 'orphan']) await k('apply -f -', webManifest(name, 1))
-      for (const name of ['fore', 'back', 'orphan']) await k(`rollout status deployment/${name} --timeout=60s`)
+      const names = ['fore', 'back', 'orphan']
+      await k('apply -f -', names.map((name) => webManifest(name, 1)).join('---\n'))
+      const deployments = names.map((name) => `deployment/${name}`).join(' ')
+      await k(`wait ${deployments} --for=condition=Available --timeout=60s`)
       expect(await k('delete deployment fore --cascade=foreground --timeout=60s')).toMatch(
         /^deployment.apps "fore" deleted/,
       )
@@ -326,7 +330,7 @@ spec:
     })
   })
 
-  describe('discovery', () => {
+  describe.concurrent('discovery', () => {
     test('lists the resources of a group', async () => {
       const text = await k('api-resources --api-group=apps --no-headers')
       expect(
@@ -353,7 +357,7 @@ spec:
       expect((await attempt('explain pod.nonsense')).stderr).toBe('error: field "nonsense" does not exist\n')
     })
 
-    test('reports permissions', async () => {
+    test('reports permissions', async ({ expect }) => {
       expect(await k('auth can-i create pods')).toBe('yes\n')
       expect(await attempt('auth can-i create pods --as=bob')).toMatchObject({ code: 1, stdout: 'no\n' })
       await k('create role reader --verb=get,list --resource=configmaps')
@@ -386,8 +390,8 @@ spec:
     })
   })
 
-  describe('custom resources', () => {
-    test('are listed with their own columns, explained, watched and scaled', async () => {
+  describe.concurrent('custom resources', () => {
+    test('are listed with their own columns, explained, watched and scaled', async ({ expect }) => {
       // A name that no other suite on the same cluster uses for a kind.
       const group = `${session.namespace}.example.com`
       const definition = {

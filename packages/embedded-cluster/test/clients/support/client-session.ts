@@ -133,6 +133,8 @@ export class ClientSession implements AsyncDisposable {
         HELM_NAMESPACE: this.namespace,
         HOME: this.folder,
         PATH: process.env.PATH ?? '',
+        // Most commands run for a moment only: collecting garbage would be a fifth of their work.
+        GOGC: 'off',
       },
       cwd: this.folder,
     }
