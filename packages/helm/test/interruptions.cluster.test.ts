@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { BRIEF_CLIENT } from '@reeve/client-binaries'
 import { type ReleaseKey, type RunProcess, readReleases, runProcess } from '@reeve/helm'
 import { encodeRelease } from '@reeve/helm/testing'
 import { Secrets } from '@reeve/kube'
@@ -30,7 +31,7 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
     const set = Object.entries(stuck).map(([name, value]) => `--set=${name}=${value}`)
     const args = [verb, release.name, chart.path, `--namespace=${release.namespace}`, '--wait', ...set]
     const child = spawn(helm.binary.path, args, {
-      env: { HOME: folder, KUBECONFIG: cluster.kubeconfigPath, GOGC: 'off' },
+      env: { HOME: folder, KUBECONFIG: cluster.kubeconfigPath, ...BRIEF_CLIENT },
       stdio: 'ignore',
     })
     await eventually(() => isPending(release))
@@ -55,7 +56,7 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
     expect(await helm.recover(key('first'))).toMatchObject({ action: 'wait' })
     expect(await helm.recover(key('first'), { staleAfterMs: 0 })).toEqual({ action: 'uninstall' })
     expect(await statuses(key('first'))).toEqual([])
-    await expect.poll(async () => (await api('configmaps/first')).status).toBe(404)
+    await expect.poll(async () => (await api('configmaps/first')).status, { timeout: 20_000 }).toBe(404)
     expect(await helm.recover(key('first'))).toEqual({ action: 'none' })
     expect(await helm.install(key('first'), chart, { values: { replicas: 0 } })).toMatchObject({ status: 'deployed' })
   })
@@ -86,7 +87,7 @@ describe.skipIf(helmPath === undefined).each(helms)('an interruption of $name', 
     await client.create(Secrets, record)
     expect(await helm.recover(key('third'))).toEqual({ action: 'uninstall' })
     expect(await statuses(key('third'))).toEqual([])
-    await expect.poll(async () => (await api('configmaps/third')).status).toBe(404)
+    await expect.poll(async () => (await api('configmaps/third')).status, { timeout: 20_000 }).toBe(404)
   })
 
   /** A driver whose helm soon stops waiting, long before its own deadline. */

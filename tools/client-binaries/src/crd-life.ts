@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { CustomResourceDefinitions, type KubeClient, type KubeObject, type Resource, sleep } from '@reeve/kube'
 import { parse, stringify } from 'yaml'
+import { BRIEF_CLIENT } from './find-client-binary.ts'
 
 /** How long an operator may take to upgrade the CRD after its start. */
 const START_TIMEOUT_MS = 60_000
@@ -52,7 +53,9 @@ export async function crdLife<T extends KubeObject>(
   const [without, withField] = options.objects
   const namespace = without.metadata.namespace ?? ''
   const helm = (...args: readonly string[]) =>
-    promisify(execFile)(options.helm, args, { env: { ...process.env, KUBECONFIG: options.kubeconfig } })
+    promisify(execFile)(options.helm, args, {
+      env: { ...process.env, ...BRIEF_CLIENT, KUBECONFIG: options.kubeconfig },
+    })
   const values = ['-n', namespace, ...set.map((value) => `--set=${value}`)]
   const served = () => servedBy(options, namespace)
   const folder = await mkdtemp(join(tmpdir(), 'reeve-crd-life-'))

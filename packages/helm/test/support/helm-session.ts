@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findClientBinary, helmsToTry } from '@reeve/client-binaries'
+import { BRIEF_CLIENT, findClientBinary, helmsToTry } from '@reeve/client-binaries'
 import { type ClusterUnderTest, openCluster, type RawRequest, type RawResponse } from '@reeve/cluster-under-test'
 import { findHelm, type Helm, type HelmOptions, openHelm, type RunProcess, runProcess } from '@reeve/helm'
 import { type ClusterConfig, createClient, type DiscoveringClient, loadConfig } from '@reeve/kube'
@@ -62,9 +62,8 @@ export async function startHelmSession(path = helmPath): Promise<HelmSession> {
   }
 }
 
-/** Each helm runs for a moment only: collecting garbage would be a fifth of its work. */
 function briefly({ runProcess: run = runProcess }: HelmOptions): RunProcess {
-  return (request) => run({ ...request, env: { ...request.env, GOGC: 'off' } })
+  return (request) => run({ ...request, env: { ...request.env, ...BRIEF_CLIENT } })
 }
 
 /** Waits until `question` returns a value, and returns it. */

@@ -3,6 +3,7 @@ import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { BRIEF_CLIENT } from '@reeve/client-binaries'
 import { type ClusterUnderTest, type OpenOptions, openCluster } from '@reeve/cluster-under-test'
 import { parse, stringify } from 'yaml'
 
@@ -133,8 +134,7 @@ export class ClientSession implements AsyncDisposable {
         HELM_NAMESPACE: this.namespace,
         HOME: this.folder,
         PATH: process.env.PATH ?? '',
-        // Most commands run for a moment only: collecting garbage would be a fifth of their work.
-        GOGC: 'off',
+        ...BRIEF_CLIENT,
       },
       cwd: this.folder,
     }
