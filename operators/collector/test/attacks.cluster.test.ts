@@ -159,7 +159,7 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
     collector: { name: 'injectable', configuration: configuration(JSON.stringify({ raw: text })) },
   })
 
-  test.each([
+  test.concurrent.each([
     [
       'an object in kube-system',
       job('{name: pwn, namespace: kube-system}'),
@@ -195,20 +195,20 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
     })
   })
 
-  test('cannot install into any namespace but that of the team', async () => {
+  test.concurrent('cannot install into any namespace but that of the team', async () => {
     for (const reference of [victim, 'default', 'kube-system', stage.namespace, `new-${run}`]) {
-      const found = await attempt({ collector: { name: 'log-collector' }, tenant: { reference } })
+      const found = await attempt({ collector: { name: 'log-collector' }, tenant: { reference, instance: 'in' } })
       expect(found.reason).toBe('TargetNotAllowed')
-      expect(await readReleases(stage.client, { namespace: reference, name: 'log-collector-eu1' })).toEqual([])
+      expect(await readReleases(stage.client, { namespace: reference, name: 'log-collector-in' })).toEqual([])
     }
   })
 
-  test('is stopped by the rights of the account, before anything is installed', async () => {
+  test.concurrent('is stopped by the rights of the account, before anything is installed', async () => {
     const found = await attempt(raw(job('{name: pwn, namespace: kube-system}')))
     expect(found).toEqual({ reason: 'HelmForbidden', message: expect.stringContaining('kube-system') })
   })
 
-  test.each([
+  test.concurrent.each([
     [
       'a list in a list',
       `apiVersion: v1\nkind: List\nitems:\n- ${flow(listOf(job('{name: n, namespace: kube-system}')))}\n`,
@@ -221,7 +221,7 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
     await expect(stage.client.get(Jobs, { namespace: 'kube-system', name: 'n' })).rejects.toSatisfy(isNotFound)
   })
 
-  test('cannot use hooks of subcharts outside of the namespace, whenever they would run', async () => {
+  test.concurrent('cannot use hooks of subcharts outside of the namespace, whenever they would run', async () => {
     const found = await attempt({ collector: { name: 'with-subchart' }, spec: { serviceAccountName: 'mighty' } })
     expect(found).toEqual({ reason: 'ObjectNotAllowed', message: expect.stringContaining('Job kube-system/t') })
     expect(found.message).toContain('Job kube-system/d, in another namespace (in a hook)')
@@ -239,7 +239,7 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
       ...revisionMarks(collector, { chartDigest: DIGEST, valuesDigest: DIGEST }),
     })
 
-  test('cannot learn anything about a release in a namespace that does not accept it', async () => {
+  test.concurrent('cannot learn anything about a release in a namespace that does not accept it', async () => {
     const key = { namespace: team, name: 'nosy' }
     await stage.client.create(Secrets, markedRecord(victim, 'log-collector-eu1', { namespace: victim, name: 'a' }))
     for (const serviceAccountName of ['mighty', 'not-allowed']) {
@@ -281,7 +281,7 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
     expect(await readReleases(stage.client, { namespace: victim, name: 'wanted' })).toHaveLength(1)
   })
 
-  test('cannot look up Secrets that the account may not read', async () => {
+  test.concurrent('cannot look up Secrets that the account may not read', async () => {
     for (const values of ['{}', `in: ${victim}`, 'in: kube-system']) {
       const found = await attempt({ collector: { name: 'curious', configuration: configuration(values) } })
       expect(found).toEqual({ reason: 'HelmForbidden', message: expect.stringContaining('secrets') })
@@ -290,12 +290,12 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
     await expect(stage.client.get(ConfigMaps, { namespace: team, name: 'curious-i1' })).rejects.toSatisfy(isNotFound)
   })
 
-  test('cannot act as another account', async () => {
+  test.concurrent('cannot act as another account', async () => {
     const found = await attempt({ collector: { name: 'log-collector' }, spec: { serviceAccountName: 'default' } })
     expect(found).toEqual({ reason: 'InvalidSpec', message: expect.stringContaining('use one of collector') })
   })
 
-  test('cannot read values or credentials from where the account may not', async () => {
+  test.concurrent('cannot read values or credentials from where the account may not', async () => {
     const outside = { secretName: `../../${victim}/secrets/treasure`, key: 'key' }
     const { metadata: _builders, ...collector } = collectorOf({ collector: { configurationFrom: outside } })
     const metadata = { namespace: team, name: 'outside' }
@@ -308,7 +308,7 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
     })
   })
 
-  test.each([
+  test.concurrent.each([
     [
       'custom resource definitions, or any other object in a crds folder',
       'with-crds',
@@ -333,7 +333,7 @@ describe.skipIf(helmPath === undefined)('a user who may write Collectors only (s
     })
   })
 
-  test('cannot use a chart of another source', async () => {
+  test.concurrent('cannot use a chart of another source', async () => {
     for (const url of ['file:///etc/passwd', 'oci://registry.example.com/a', 'https://charts.example.com']) {
       const found = await attempt({ collector: { name: 'log-collector', chart: { type: 'oci', url } } })
       expect(found).toEqual({ reason: 'InvalidSpec', message: expect.stringContaining('spec.collector.chart') })

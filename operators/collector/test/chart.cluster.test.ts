@@ -56,7 +56,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     stage.cluster.removeAtClose(path)
   }
 
-  test.each([
+  test.concurrent.each([
     ['with defaults', {}],
     ['without a webhook', { webhook: { enabled: false }, watchNamespace: 'default' }],
     ['with more rights', { extraTenantRules: [{ apiGroups: ['example.com'], resources: ['a'], verbs: ['get'] }] }],
@@ -71,7 +71,9 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     expect(parseSettings(text['settings.yaml'])).toMatchObject(SETTINGS)
   })
 
-  test('limits what whoever holds the token of the operator can create to namespaces of tenants', async () => {
+  test.concurrent('limits what whoever holds the token of the operator can create to namespaces of tenants', async ({
+    expect,
+  }) => {
     const called = `guarded-${run}`
     const clusterRole = `${called}-tenant`
     const objects = await render({ settings: { ...SETTINGS, createdNamespaces: { clusterRole } } }, called)
@@ -137,7 +139,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     readonly verbs: readonly string[]
   }
 
-  test('grants the operator no right to write objects of charts, and impersonation of one account name', async () => {
+  test.concurrent('grants the operator no right to write objects of charts, and impersonation of one account name', async () => {
     const objects = await render({})
     const bound = objects.filter(({ kind }) => kind === 'ClusterRoleBinding').map(({ roleRef }) => roleRef)
     expect(bound).toEqual([expect.objectContaining({ name })])
@@ -180,7 +182,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
       (error: unknown) => String(error),
     )
 
-  test('grants the operator everything it does, and its webhook rejects invalid Collectors', async () => {
+  test.concurrent('grants the operator everything it does, and its webhook rejects invalid Collectors', async () => {
     const { client, namespace } = stage
     const createdNamespaces = { clusterRole: `${name}-tenant` }
     const objects = await render({ settings: { ...SETTINGS, createdNamespaces } })
@@ -269,9 +271,9 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
     return status.allowed
   }
 
-  test('grants an operator of one namespace everything it does, and no right to Collectors of others', async () => {
+  test.concurrent('grants an operator of one namespace everything it does, and no right to Collectors of others', async () => {
     const { client, cluster } = stage
-    // Without the webhook of the test before.
+    // Without the webhook of the other operator.
     const namespace = await cluster.createNamespace()
     const limited = `limited-${run}`
     const createdNamespaces = { clusterRole: `${limited}-tenant` }

@@ -3,10 +3,18 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findClientBinary, helmsToTry } from '@reeve/client-binaries'
+import { BRIEF_CLIENT, findClientBinary, helmsToTry } from '@reeve/client-binaries'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { crdManifest } from '@reeve/crd'
-import { ChartStore, findHelm, type Helm, openHelm, type ProcessRequest, runProcess } from '@reeve/helm'
+import {
+  ChartStore,
+  findHelm,
+  type Helm,
+  openHelm,
+  type ProcessRequest,
+  type RunProcess,
+  runProcess,
+} from '@reeve/helm'
 import {
   type ClientOptions,
   type ClusterConfig,
@@ -80,6 +88,8 @@ export function isDryRun(args: readonly string[]): boolean {
   return args.includes('--dry-run=server')
 }
 
+const runBriefly: RunProcess = (request) => runProcess({ ...request, env: { ...request.env, ...BRIEF_CLIENT } })
+
 /** Settings that give the accounts of created namespaces everything in there. */
 export function settingsFor(clusters: CollectorSettings['clusters']): CollectorSettings {
   return { clusters, createdNamespaces: { clusterRole: 'cluster-admin' } }
@@ -93,7 +103,7 @@ export async function setStage(path = helmPath): Promise<Stage> {
   const charts = join(folder, 'charts')
   await cp(CHARTS, charts, { recursive: true })
   const binary = await findHelm({ env: { HELM_BIN: path } })
-  const helm = await openHelm(binary, config)
+  const helm = await openHelm(binary, config, { runProcess: runBriefly })
   const namespace = await cluster.createNamespace()
   // The manifest is what the server accepts; the built-in type spells its schema out.
   const manifest = crdManifest(CollectorCrd)
@@ -139,7 +149,7 @@ export async function setStage(path = helmPath): Promise<Stage> {
         runProcess(request) {
           commands.push(request.args)
           onProcess?.(request, stop)
-          return runProcess(request)
+          return runBriefly(request)
         },
       })
       const ownClient = createClient({ config: own, ...(onRequest && { onRequest }) })
