@@ -3,24 +3,24 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectionOf, RawClient } from '@reeve/cluster-under-test'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type TestContext, test } from 'vitest'
 import { startClusterProcess } from './support/cluster-process.ts'
 
-let folder: string
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'reeve-kill-'))
-})
-afterEach(() => rm(folder, { recursive: true, force: true }))
-
-const start = (...args: string[]) =>
-  startClusterProcess(
-    ...['--data-dir', join(folder, 'data'), '--kubeconfig', join(folder, 'kubeconfig')],
-    ...['--no-controllers', ...args],
-  )
-
-async function connect(): Promise<RawClient> {
-  return new RawClient(connectionOf(await readFile(join(folder, 'kubeconfig'), 'utf8')))
+/** The folder of one test, and what works with it. */
+async function openFolder({ onTestFinished }: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-kill-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const kubeconfig = join(folder, 'kubeconfig')
+  const connection = async () => connectionOf(await readFile(kubeconfig, 'utf8'))
+  return {
+    start: (...args: string[]) =>
+      startClusterProcess(
+        ...['--data-dir', join(folder, 'data'), '--kubeconfig', kubeconfig],
+        ...['--no-controllers', ...args],
+      ),
+    connection,
+    connect: async () => new RawClient(await connection()),
+  }
 }
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
@@ -53,7 +53,9 @@ function version(response: { json<T>(): T }): number {
   return Number(response.json<{ metadata: { resourceVersion: string } }>().metadata.resourceVersion)
 }
 
-test('every acknowledged write is stored after repeated kills, and versions continue to increase', async () => {
+test.concurrent('every acknowledged write is stored after repeated kills, and versions continue to increase', async (context) => {
+  const { expect } = context
+  const { start, connect } = await openFolder(context)
   const acknowledged: Acknowledged = new Map()
   let newest = 0
   for (let life = 0; life < 3; life += 1) {
@@ -78,7 +80,9 @@ test('every acknowledged write is stored after repeated kills, and versions cont
   }
 })
 
-test('the kubeconfig and the tokens from before a kill stay valid', async () => {
+test.concurrent('the kubeconfig and the tokens from before a kill stay valid', async (context) => {
+  const { expect } = context
+  const { start, connect, connection } = await openFolder(context)
   let port: string
   let token: string
   const path = '/api/v1/namespaces/default/serviceaccounts'
@@ -93,7 +97,7 @@ test('the kubeconfig and the tokens from before a kill stay valid', async () => 
     token = response.json<{ status: { token: string } }>().status.token
     await client.close()
   }
-  const before = connectionOf(await readFile(join(folder, 'kubeconfig'), 'utf8'))
+  const before = await connection()
   await using _cluster = await start('--port', port)
   const admin = new RawClient(before)
   const robot = new RawClient({ server: before.server, ca: before.ca, token })
@@ -112,7 +116,9 @@ test('the kubeconfig and the tokens from before a kill stay valid', async () => 
   }
 })
 
-test('a second cluster with the same data directory is rejected, and starts when the first has stopped', async () => {
+test.concurrent('a second cluster with the same data directory is rejected, and starts when the first has stopped', async (context) => {
+  const { expect } = context
+  const { start } = await openFolder(context)
   await using first = await start()
   await expect(start()).rejects.toThrow(/reeve-cluster exited with 1: the data directory .* is used by process \d+/)
   expect(await first.terminate()).toBe(0)
