@@ -1,11 +1,13 @@
 /** The demo as a user starts it: it shows every scene and succeeds, or reports the failure. */
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { missingFrom } from '../src/picture/story-excerpt.ts'
 import { linesInPicture } from '../src/picture/terminal-picture.ts'
 import { linesOf, startDemo } from './support/demo-process.ts'
 
-describe('npm start', () => {
+describe.concurrent('npm start', () => {
   it('with --once shows every operator until its samples are ready, and exits', async () => {
     const { code, story, errors } = await startDemo(['--once', '--timeout', '100']).ended
     expect(errors).toBe('')
@@ -31,8 +33,11 @@ describe('npm start', () => {
     expect(missingFrom(story, linesInPicture(picture)), 'docs/demo.svg is stale: run `npm run picture`').toEqual([])
   }, 120_000)
 
-  it('with too little time reports what is not ready, and fails', async () => {
-    const { code, errors } = await startDemo(['--once', '--timeout', '0.2']).ended
+  it('with too little time reports what is not ready, and fails', async ({ onTestFinished }) => {
+    // The other demo writes its kubeconfig into the root of the repository.
+    const cwd = await mkdtemp(join(tmpdir(), 'reeve-demo-'))
+    onTestFinished(() => rm(cwd, { recursive: true, force: true }))
+    const { code, errors } = await startDemo(['--once', '--timeout', '0.2'], { cwd }).ended
     expect(code).toBe(1)
     expect(errors).toMatch(/^not ready within 0\.2 s: \S+/)
   })
