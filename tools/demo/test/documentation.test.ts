@@ -28,6 +28,8 @@ let folder: string
 let cluster: EmbeddedCluster
 let client: KubeClient
 let kubeconfig: string
+/** The files of the tutorial. */
+let tutorial: readonly string[]
 
 beforeAll(async () => {
   // Below the root, so that the examples find the packages as a reader's would.
@@ -38,6 +40,7 @@ beforeAll(async () => {
   kubeconfig = join(folder, 'kubeconfig')
   await cluster.writeKubeconfig(kubeconfig)
   client = await connect({ kubeconfig })
+  tutorial = await extract('docs/writing-an-operator.md')
 })
 afterAll(async () => {
   await client.close()
@@ -67,11 +70,15 @@ const textOf = (name: string) =>
     },
   )
 
-/** Runs a program with the cluster as its own until `check` is through, then ends it as Ctrl-C does. */
-async function whileRunning(program: string, check: () => Promise<void>): Promise<number | null> {
+/** Runs a program until `check` is through, then ends it as Ctrl-C does. */
+async function whileRunning(
+  program: string,
+  env: NodeJS.ProcessEnv,
+  check: () => Promise<void>,
+): Promise<number | null> {
   const child = spawn(process.execPath, [program], {
     cwd: root,
-    env: { ...process.env, KUBECONFIG: kubeconfig },
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let errors = ''
@@ -89,23 +96,14 @@ async function whileRunning(program: string, check: () => Promise<void>): Promis
   return code
 }
 
-describe('docs/writing-an-operator.md', () => {
+describe.concurrent('docs/writing-an-operator.md', () => {
   it('has an operator that tests itself on a simulated clock', async () => {
-    expect(await extract('docs/writing-an-operator.md')).toEqual([
-      'greeting.ts',
-      'greeter.ts',
-      'main.ts',
-      'cli.ts',
-      'hello.yaml',
-      'try.ts',
-      'features.ts',
-    ])
+    expect(tutorial).toEqual(['greeting.ts', 'greeter.ts', 'main.ts', 'cli.ts', 'hello.yaml', 'try.ts', 'features.ts'])
     const { stdout } = await run(process.execPath, [join(folder, 'try.ts')], { cwd: root })
     expect(stdout).toBe('all good\n')
   })
 
   it('has a command line that prints the plan shown on the page', async () => {
-    await extract('docs/writing-an-operator.md')
     const page = await readFile(join(root, 'docs/writing-an-operator.md'), 'utf8')
     const [, shown] = /^\$ .*cli\.ts plan .*\n([\s\S]*?)^```$/m.exec(page) ?? []
     const args = [join(folder, 'cli.ts'), 'plan', '-f', join(folder, 'hello.yaml'), '--offline']
@@ -114,7 +112,6 @@ describe('docs/writing-an-operator.md', () => {
   })
 
   it('has components that wait for the world outside, and clean up there', async () => {
-    await extract('docs/writing-an-operator.md')
     const known = new Map<string, string>()
     const forgotten: string[] = []
     const { createGreeter } = await import(join(folder, 'features.ts'))
@@ -155,8 +152,7 @@ describe('docs/writing-an-operator.md', () => {
   })
 
   it('has an operator that runs against a cluster, heals and cleans up', async () => {
-    await extract('docs/writing-an-operator.md')
-    const code = await whileRunning(join(folder, 'main.ts'), async () => {
+    const code = await whileRunning(join(folder, 'main.ts'), { KUBECONFIG: kubeconfig }, async () => {
       const resource = { apiVersion: 'example.com/v1', kind: 'Greeting' }
       await until(() =>
         client.resourceFor(resource).then(
@@ -190,7 +186,7 @@ describe('docs/writing-an-operator.md', () => {
   })
 })
 
-describe('README.md', () => {
+describe.concurrent('README.md', () => {
   it('has an operator in 25 lines that works', async () => {
     const text = await readFile(join(root, 'README.md'), 'utf8')
     const code = /^```ts\n([\s\S]*?)^```$/m.exec(text)?.[1] ?? ''
@@ -201,10 +197,11 @@ describe('README.md', () => {
     const { GreetingCrd } = await import(join(folder, 'readme-crd.ts'))
     // A fresh cluster: the tutorial's resource has the same name and another schema.
     await using own = await startEmbeddedCluster()
-    await own.writeKubeconfig(kubeconfig)
-    const owner = await connect({ kubeconfig })
+    const KUBECONFIG = join(folder, 'readme.kubeconfig')
+    await own.writeKubeconfig(KUBECONFIG)
+    const owner = await connect({ kubeconfig: KUBECONFIG })
     await owner.create(CustomResourceDefinitions, crdManifest(GreetingCrd))
-    const code0 = await whileRunning(join(folder, 'readme.ts'), async () => {
+    const code0 = await whileRunning(join(folder, 'readme.ts'), { KUBECONFIG }, async () => {
       const resource = { apiVersion: 'example.com/v1', kind: 'Greeting' }
       await until(() =>
         owner.resourceFor(resource).then(
