@@ -1,14 +1,33 @@
 /** Tells the driver which DynaKubes there are: it serves host agents of those that have a directory. */
+import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import type { Reconcile } from '@reeve/runtime/controller'
+import { isNotFound, type Stored } from '@reeve/kube'
+import type { Reconcile, ReconcileRequest } from '@reeve/runtime/controller'
 import { needsAppInjection, supportsReadOnlyHost } from '../../api/dynakube/one-agent-facts.ts'
-import type { DynaKube } from '../../api/latest.ts'
+import { type DynaKube, DynaKubes } from '../../api/latest.ts'
 import type { DataPaths } from '../data-paths.ts'
 import { removeEmptyDirectory } from '../remove-empty-directory.ts'
 
 /** Whether a DynaKube has agents on nodes that need something from there. */
 export const needsDirectory = (dynakube: DynaKube): boolean =>
   needsAppInjection(dynakube) || supportsReadOnlyHost(dynakube)
+
+/**
+ * The DynaKube as it is now. The cache may be behind: a version that nobody wants anymore would be downloaded, or a Job or
+ * a directory created that was just deleted.
+ */
+export async function currentDynaKube({
+  client,
+  key,
+  signal,
+}: Pick<ReconcileRequest<DynaKube>, 'client' | 'key' | 'signal'>): Promise<Stored<DynaKube> | undefined> {
+  try {
+    return await client.get(DynaKubes, key, { signal })
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
 
 /** Makes the directory of a DynaKube. *Errors*: those of the file system. */
 export async function makeDirectory(paths: DataPaths, dynakube: string): Promise<void> {
@@ -23,8 +42,10 @@ export async function makeDirectory(paths: DataPaths, dynakube: string): Promise
  * again: it comes after the clean-up.
  */
 export function keepDirectory(paths: DataPaths): Reconcile<DynaKube> {
-  return async ({ object, key, logger }) => {
-    if (object !== undefined && needsDirectory(object)) await makeDirectory(paths, key.name)
-    else await removeEmptyDirectory(paths.dynakube(key.name), logger)
+  return async (request) => {
+    const { object, key, logger } = request
+    const path = paths.dynakube(key.name)
+    if (object === undefined || !needsDirectory(object)) await removeEmptyDirectory(path, logger)
+    else if (!existsSync(path) && (await currentDynaKube(request)) !== undefined) await makeDirectory(paths, key.name)
   }
 }

@@ -1,16 +1,16 @@
 /** Keeps the agents on this node as the DynaKubes want them. */
 import { mkdir } from 'node:fs/promises'
-import { isNotFound, Jobs, type Stored } from '@reeve/kube'
+import { Jobs, type Stored } from '@reeve/kube'
 import type { Reconcile, ReconcileRequest, ReconcileResult } from '@reeve/runtime/controller'
 import { needsAppInjection } from '../../api/dynakube/one-agent-facts.ts'
-import { type DynaKube, DynaKubes } from '../../api/latest.ts'
+import type { DynaKube } from '../../api/latest.ts'
 import { type CleanupOutcome, cleanUp } from './cleanup/clean-up.ts'
 import type { CleanupSettings } from './cleanup/cleanup-context.ts'
 import { CleanupTimer } from './cleanup/cleanup-timer.ts'
 import { existingDynaKubes } from './cleanup/existing-dynakubes.ts'
 import { codeModuleOf } from './code-module.ts'
 import { jobSelector } from './download-job.ts'
-import { makeDirectory, needsDirectory } from './dynakube-directory.ts'
+import { currentDynaKube, makeDirectory, needsDirectory } from './dynakube-directory.ts'
 import { installCodeModule } from './install/install-code-module.ts'
 import type { InstallSettings } from './install/install-context.ts'
 import { linkLatest } from './latest-link.ts'
@@ -53,7 +53,7 @@ export function provision(options: ProvisionOptions): Reconcile<DynaKube> {
       return undefined
     })
   return async (request): Promise<ReconcileResult | undefined> => {
-    const dynakube = await current(request)
+    const dynakube = await currentDynaKube(request)
     if (dynakube === undefined) {
       // No other DynaKube may be there to clean up after this one later.
       const { againInMs } = (await tryToClean(request, 'now')) ?? {}
@@ -73,19 +73,6 @@ export function provision(options: ProvisionOptions): Reconcile<DynaKube> {
     const outcome = await install(dynakube, request, options)
     if (outcome === 'installed') await tryToClean(request, 'if due')
     return { requeueAfterMs: REQUEUE_MS[outcome] }
-  }
-}
-
-/**
- * The DynaKube as it is now. The cache may be behind: a version that nobody wants anymore would be downloaded, or a Job
- * created that was just deleted.
- */
-async function current({ client, key, signal }: Request): Promise<Stored<DynaKube> | undefined> {
-  try {
-    return await client.get(DynaKubes, key, { signal })
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
   }
 }
 
