@@ -1,11 +1,11 @@
 /** An operator that converts its own resource, behind a Service that only sends requests to ready pods. */
+import { type ReadyService, startReadyService } from '@reeve/cluster-under-test'
 import { crdManifest, defineConversion, defineCrd } from '@reeve/crd'
 import { ConfigMaps, CustomResourceDefinitions } from '@reeve/kube'
 import { defineOperator, desired } from '@reeve/runtime'
 import { conversionWebhook } from '@reeve/runtime/webhooks'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type ReadyService, startReadyService } from './support/ready-service.ts'
 import { openTestCluster, type TestCluster } from './support/test-cluster.ts'
 
 const group = 'conversion.example.com'

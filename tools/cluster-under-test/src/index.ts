@@ -8,4 +8,5 @@ export {
   type WebhookServerAddress,
 } from './installed-operator.ts'
 export { connectionOf, RawClient, type RawRequest, type RawResponse, type WatchLine } from './raw-client.ts'
+export { type ReadyService, startReadyService } from './ready-service.ts'
 export { trustAuthority } from './trusted-authority.ts'

@@ -14,6 +14,7 @@ import {
   redirectConversion,
   redirectWebhooks,
   runManager,
+  startReadyService,
 } from '@reeve/cluster-under-test'
 import { crdManifest, defineConversion, defineCrd } from '@reeve/crd'
 import {
@@ -107,13 +108,18 @@ async function kubeconfigOf(namespace: string, account: string): Promise<string>
   return path
 }
 
-/** Runs an operator as its chart installs it. No network leads to its Service: the API server is told its address. */
+/**
+ * Runs an operator as its chart installs it. No network leads to its Service: the API server gets the address of one that
+ * only has ready pods.
+ */
 async function start(operator: Operator<never>, version: string, namespace: string): Promise<AsyncDisposable> {
   await using started = new AsyncDisposableStack()
   const client = await connect({ kubeconfig: await kubeconfigOf(namespace, NAME), fieldManager: NAME })
   started.defer(() => client.close())
-  const { manager, webhooks } = operator.create({
+  const service = started.use(await startReadyService())
+  const pod = operator.create({
     client,
+    healthAddress: { host: '127.0.0.1', port: 0 },
     leaderElection: { lease: { namespace, name: NAME }, identity: 'test' },
     upgradeCrds: { version, location: { service: { namespace, name: NAME } } },
     webhook: {
@@ -122,9 +128,12 @@ async function start(operator: Operator<never>, version: string, namespace: stri
       inject: { validating: [NAME], customResourceDefinitions: [FirstCrd.name] },
     },
   })
+  const { manager, webhooks } = pod
+  service.pods.add(pod)
   runManager(manager, started)
-  const { port } = (await webhooks?.server.address()) ?? {}
-  const address = { origin: `https://127.0.0.1:${port}` }
+  // CRDs are upgraded before webhooks are served.
+  await webhooks?.server.address()
+  const address = { origin: service.url }
   await redirectWebhooks(cluster, NAME, address)
   // Helm cannot upgrade what has another address; it creates it again.
   const path = `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${NAME}`

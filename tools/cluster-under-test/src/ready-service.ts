@@ -2,10 +2,16 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
-import type { CreatedOperator } from '@reeve/runtime/operator'
+
+interface Server {
+  address(): Promise<{ readonly port: number }>
+}
 
 /** A process of an operator with webhooks and a health server. */
-export type Pod = Pick<CreatedOperator<never>, 'manager' | 'webhooks'>
+export interface Pod {
+  readonly manager: { readonly healthServer: Server | undefined }
+  readonly webhooks: { readonly server: Server } | undefined
+}
 
 /** See {@link startReadyService}. */
 export interface ReadyService extends AsyncDisposable {
