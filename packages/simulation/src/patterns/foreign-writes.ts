@@ -29,7 +29,9 @@ export const foreignWrites: Pattern = {
     const { world } = await context.undisturbed('alone')
     // A scenario may lead to errors without any foreign write.
     const usual = new Set(failuresOf(new FailureReader(world)))
-    const written = new Set(world.log.managedWrites.map(({ resource }) => resource))
+    // What is only deleted keeps nothing of another client; those who write it may be others, such as Helm.
+    const changed = world.log.managedWrites.filter(({ verb }) => !verb.startsWith('delete'))
+    const written = new Set(changed.map(({ resource }) => resource))
     const struck = world.log.requests
       .filter(({ isWrite, verb, resource }) => isWrite || (verb === 'get' && written.has(resource)))
       .flatMap((request) => changes(context, request).map((change) => justBefore(request, change)))
