@@ -7,6 +7,7 @@ import {
   ClusterRoleBindings,
   CustomResourceDefinitions,
   connect,
+  Deployments,
   type DiscoveringClient,
   Events,
   ServiceAccounts,
@@ -105,8 +106,8 @@ async function runWebApp(name: string): Promise<void> {
   const phase = async () => (await admin.get(WebApps, key)).status?.phase
   await until(async () => (await phase()) === 'Ready')
   await admin.patch(WebApps, key, { type: 'merge', patch: { spec: { image: 'nginx:2', ingress: null } } })
-  await until(async () => (await phase()) !== 'Ready')
-  await until(async () => (await phase()) === 'Ready')
+  const image = async () => (await admin.get(Deployments, key)).spec?.template.spec?.containers[0]?.image
+  await until(async () => (await image()) === 'nginx:2' && (await phase()) === 'Ready')
   await until(async () => {
     const { items } = await admin.listAll(Events, { namespace })
     return items.some(({ reason, involvedObject }) => reason === 'Ready' && involvedObject.name === name)

@@ -46,6 +46,13 @@ export function keepDirectory(paths: DataPaths): Reconcile<DynaKube> {
     const { object, key, logger } = request
     const path = paths.dynakube(key.name)
     if (object === undefined || !needsDirectory(object)) await removeEmptyDirectory(path, logger)
-    else if (!existsSync(path) && (await currentDynaKube(request)) !== undefined) await makeDirectory(paths, key.name)
+    else if (!existsSync(path) && (await exists(request))) await makeDirectory(paths, key.name)
   }
+}
+
+/** Whether a DynaKube exists now. A list, because the controller that installs its agent gets it at the same moment. */
+async function exists({ client, key, signal }: ReconcileRequest<DynaKube>): Promise<boolean> {
+  const { namespace = '', name } = key
+  const { items } = await client.list(DynaKubes, { namespace, fieldSelector: `metadata.name=${name}`, signal })
+  return items.length > 0
 }
