@@ -15,8 +15,6 @@ const ignored = ['**/node_modules/**', '**/dist/**', 'packages/cli/template/**']
 const maxWorkers = availableParallelism() + 1
 // No module keeps state of its own, so the files of a worker share what they load: that was most of the time they took.
 const isolate = false
-// One unlucky test in ten thousand is no reason to hold back a commit, but it must be fixed: the summary names it.
-const retry = process.env.CI ? 1 : 0
 // Every process and thread that a test starts loads hundreds of modules: their compiled code is kept.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
 
@@ -29,7 +27,6 @@ export default defineConfig({
           name: 'unit',
           maxWorkers,
           isolate,
-          retry,
           include: everywhere.map((root) => `${root}/**/src/**/*.test.ts`),
           exclude: [...ignored, '**/*.{browser,node,process,real,thorough}.test.ts'],
           // Property tests take their time on a busy machine; none of them is about time.
@@ -41,7 +38,6 @@ export default defineConfig({
           name: 'integration',
           maxWorkers,
           isolate,
-          retry,
           include: everywhere.map((root) => `${root}/**/test/**/*.test.ts`),
           exclude: [...ignored, '**/*.{browser,node,process,real,thorough}.test.ts'],
           testTimeout: 60_000,
@@ -53,7 +49,6 @@ export default defineConfig({
           name: 'thorough',
           maxWorkers,
           isolate,
-          retry,
           include: everywhere.map((root) => `${root}/**/*.thorough.test.ts`),
           exclude: ignored,
           testTimeout: 300_000,
@@ -68,7 +63,6 @@ export default defineConfig({
           // They mostly wait.
           maxConcurrency: 10,
           isolate,
-          retry,
           include: everywhere.map((root) => `${root}/**/*.process.test.ts`),
           exclude: ignored,
           testTimeout: 600_000,
@@ -80,7 +74,6 @@ export default defineConfig({
           // The control plane wants its share of the cores.
           maxWorkers: availableParallelism(),
           isolate,
-          retry,
           include: [
             ...everywhere.map((root) => `${root}/**/*.real.test.ts`),
             ...everywhere.map((root) => `${root}/**/test/**/*.cluster.test.ts`),
@@ -98,7 +91,6 @@ export default defineConfig({
           // A browser, an embedded cluster and all operators at a time are enough.
           fileParallelism: false,
           isolate,
-          retry,
           include: everywhere.map((root) => `${root}/**/*.browser.test.ts`),
           exclude: ignored,
           testTimeout: 180_000,
@@ -111,7 +103,6 @@ export default defineConfig({
           // All suites use the same node, and most of their time they wait for its kubelet.
           maxWorkers: 2,
           isolate,
-          retry,
           include: everywhere.map((root) => `${root}/**/*.node.test.ts`),
           exclude: [...ignored, '**/*.alone.node.test.ts'],
           // On a busy machine even containers take a minute to start.
@@ -126,7 +117,6 @@ export default defineConfig({
           fileParallelism: false,
           sequence: { groupOrder: 1 },
           isolate,
-          retry,
           include: everywhere.map((root) => `${root}/**/*.alone.node.test.ts`),
           exclude: ignored,
           testTimeout: 600_000,

@@ -95,7 +95,7 @@ async function repeat(files: readonly string[], times: number): Promise<number> 
 async function runVitest(files: readonly string[]): Promise<number> {
   const program = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
   // That project has the files *.cluster.test.ts as well, for a control plane that does not run here.
-  const options = ['--project', '!real', '--retry', '0', '--reporter', 'dot']
+  const options = ['--project', '!real', '--reporter', 'dot']
   const vitest = spawn(process.execPath, [program, 'run', ...options, ...files], {
     cwd: root,
     stdio: 'inherit',

@@ -1,4 +1,4 @@
-/** What a run of the tests prints at its end besides failures: what was skipped and why, what is unstable, what is slow. */
+/** What a run of the tests prints at its end besides failures: what was skipped and why, and what is slow. */
 import type { Reporter, TestModule, Vitest } from 'vitest/node'
 
 /** One skipped test: where it is, and its titles from the outermost suite to its own. */
@@ -52,7 +52,6 @@ export class Summary implements Reporter {
 
   onTestRunEnd(modules: readonly TestModule[]): void {
     if (modules.length > FEW_FILES) print('Slowest files', slowest(modules.map(timeOf)))
-    print('Unstable: passed at the second attempt', modules.flatMap(unstableTests))
     const { lines, unexplained } = countSkips(this.#isFiltered ? [] : modules.flatMap(skippedTests))
     print('Skipped', lines)
     print('Skipped without a reason; say it in the title: "… (skipped without helm)"', unexplained)
@@ -77,13 +76,4 @@ function skippedTests(module: TestModule): readonly SkippedTest[] {
     const result = test.result()
     return { file: module.relativeModuleId, titles, note: result.state === 'skipped' ? result.note : undefined }
   })
-}
-
-/** With the error of the first attempt. */
-function unstableTests(module: TestModule): readonly string[] {
-  return [...module.children.allTests('passed')].flatMap((test) =>
-    (test.result().errors ?? []).map(({ stack, message }) => {
-      return `${module.relativeModuleId} > ${test.fullName}\n${stack ?? message}`
-    }),
-  )
 }
