@@ -3,6 +3,7 @@ import type { ClusterEvent, EmbeddedCluster } from '@reeve/embedded-cluster'
 import { type Clock, formatKey } from '@reeve/kube'
 import type { ReconcileOutcome, ReconcileRecord } from '@reeve/runtime/controller'
 import { describeDuration } from './duration.ts'
+import type { WorkingController } from './replica.ts'
 
 /** Written all the time, or without an effect on anything. */
 const BOOKKEEPING = new Set(['events', 'events.events.k8s.io', 'leases.coordination.k8s.io'])
@@ -14,13 +15,6 @@ const UNFINISHED: ReadonlySet<ReconcileOutcome> = new Set(['error', 'timeout', '
 export class NotSettledError extends Error {
   override readonly name = 'NotSettledError'
   readonly code = 'NOT_SETTLED'
-}
-
-/** A controller as far as its work shows from outside. */
-interface Working {
-  readonly name: string
-  readonly depth: number
-  readonly inProgress: number
 }
 
 /** Follows one operator on one cluster. */
@@ -50,12 +44,12 @@ export class Activity {
   }
 
   /** Whether nothing was written for a while and nothing is left to be tried again. */
-  isQuiet(controllers: readonly Working[]): boolean {
+  isQuiet(controllers: readonly WorkingController[]): boolean {
     return this.#clock.now() - this.#lastWriteMs >= this.#quietMs && this.pending(controllers).length === 0
   }
 
   /** A line for everything that is not done. */
-  pending(controllers: readonly Working[]): readonly string[] {
+  pending(controllers: readonly WorkingController[]): readonly string[] {
     const nowMs = this.#clock.now()
     const failing = [...this.#last.values()].filter(({ outcome }) => UNFINISHED.has(outcome))
     const working = controllers.filter(({ depth, inProgress }) => depth + inProgress > 0)

@@ -1,7 +1,6 @@
 /** Runs an operator on a cluster in this process, in simulated time. */
-import { type EmbeddedCluster, type EmbeddedClusterOptions, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { type EmbeddedClusterOptions, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
-  type Clock,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
   createClient,
@@ -9,46 +8,31 @@ import {
   type KubeObject,
   MutatingWebhookConfigurations,
   Namespaces,
-  type Transport,
-  untilAborted,
   ValidatingWebhookConfigurations,
 } from '@reeve/kube'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
-import type { Logger } from '@reeve/runtime/logging'
 import type { WebhookConfigurations, WebhookLocation } from '@reeve/runtime/operator'
 import { recordingLogger, SimulatedClock, seededRandom } from '@reeve/runtime/testing'
 import { type WebhookRoute, WebhookRouter } from '@reeve/runtime/webhooks'
 import { Activity } from './activity.ts'
-import { type RunningInstance, World } from './world.ts'
+import { type CreatedForTest, type InMemoryOptions, Replica } from './replica.ts'
+import { type ReplicaOptions, World } from './world.ts'
 
 /** What an operator must be to run here: `defineOperator` returns that. */
-export interface OperatorUnderTest<Created extends CreatedForTest> {
+export interface OperatorUnderTest<Created extends CreatedForTest, Options> {
   readonly name: string
   readonly webhooks?: readonly WebhookRoute[]
   crds(location?: WebhookLocation): readonly CustomResourceDefinition[]
   webhookConfigurations?(options: { readonly location: WebhookLocation }): WebhookConfigurations
-  create(options: InMemoryOptions): Created
-}
-
-/** What a world gives to the operator. */
-export interface InMemoryOptions {
-  readonly client: KubeClient
-  readonly clock: Clock
-  readonly random: () => number
-  readonly logger: Logger
-  readonly onReconcile: (record: ReconcileRecord) => void
-}
-
-/** An operator before it runs. */
-export interface CreatedForTest {
-  readonly manager: { run(signal: AbortSignal): Promise<void> }
-  readonly controllers?: readonly { readonly name: string; readonly depth: number; readonly inProgress: number }[]
+  create(options: InMemoryOptions & Options): Created
 }
 
 /** How a world begins. */
-export interface RunInMemoryOptions {
+export interface RunInMemoryOptions<Options> {
   /** What exists before the operator starts. Namespaces that these objects need are created. @default nothing */
   readonly objects?: readonly KubeObject[]
+  /** For `create` of the operator, such as what it depends on or its leader election. @default nothing */
+  readonly options?: ReplicaOptions<Options>
   /** Of the cluster, such as its nodes. @default three nodes, everything is allowed */
   readonly cluster?: Omit<EmbeddedClusterOptions, 'clock' | 'listen' | 'callWebhook'>
   /** How long nothing may be written before the world counts as settled. @default 30_000 */
@@ -57,9 +41,6 @@ export interface RunInMemoryOptions {
 
 /** The address of webhooks that are called without a socket. */
 const LOCATION = { url: 'https://in-memory.invalid' } as const
-
-/** More requests than this without any time passing are a loop that no simulated time would ever end. */
-const MAX_REQUESTS_AT_ONE_INSTANT = 20_000
 
 const MAX_RECORDS = 1_000
 
@@ -74,10 +55,10 @@ const MAX_RECORDS = 1_000
  * await world.apply(Greetings, { metadata: { name: 'hello' }, spec: { text: 'hi' } })
  * await world.settle()
  */
-export async function runInMemory<Created extends CreatedForTest>(
-  operator: OperatorUnderTest<Created>,
-  options: RunInMemoryOptions = {},
-): Promise<World<Created>> {
+export async function runInMemory<Created extends CreatedForTest, Options>(
+  operator: OperatorUnderTest<Created, Options>,
+  options: RunInMemoryOptions<Options> = {},
+): Promise<World<Created, Options>> {
   const { objects = [], quietMs = 30_000 } = options
   const clock = new SimulatedClock()
   const random = seededRandom(1)
@@ -95,7 +76,9 @@ export async function runInMemory<Created extends CreatedForTest>(
     },
   })
   try {
-    const client = createClient({ clock, random, userAgent: 'test', transport: cluster.transport })
+    const warnings: string[] = []
+    const onWarning = ({ text }: { readonly text: string }) => void warnings.push(text)
+    const client = createClient({ clock, random, userAgent: 'test', transport: cluster.transport, onWarning })
     await install(operator, client)
     await createAll(objects, client)
     const reconciles: ReconcileRecord[] = []
@@ -105,10 +88,16 @@ export async function runInMemory<Created extends CreatedForTest>(
       reconciles.push(record)
       if (reconciles.length > MAX_RECORDS) reconciles.shift()
     }
-    const start = () => startInstance(operator, { cluster, clock, random, logger, onReconcile })
-    const world = new World({ cluster, client, clock, activity, reconciles, log: logger.lines, start })
-    // Caches are filled: what a test does next, the operator sees as an event.
-    await world.pass('1s')
+    const shared = { cluster, clock, random, logger, onReconcile }
+    let count = 0
+    const start = (own: ReplicaOptions<Options> | undefined) => {
+      count += 1
+      // What a world does not provide, the test does: `Options` is both together.
+      const create = (given: InMemoryOptions) => operator.create({ ...own, ...given } as InMemoryOptions & Options)
+      return new Replica(`${operator.name}/${count}`, create, shared)
+    }
+    const world = new World({ cluster, client, clock, activity, reconciles, log: logger.lines, warnings, start })
+    await world.start(options.options)
     return world
   } catch (error) {
     await cluster.stop()
@@ -116,7 +105,10 @@ export async function runInMemory<Created extends CreatedForTest>(
   }
 }
 
-async function install(operator: OperatorUnderTest<CreatedForTest>, client: KubeClient): Promise<void> {
+async function install(
+  operator: Pick<OperatorUnderTest<CreatedForTest, unknown>, 'crds' | 'webhookConfigurations'>,
+  client: KubeClient,
+): Promise<void> {
   for (const crd of operator.crds(LOCATION)) await client.create(CustomResourceDefinitions, crd)
   const { mutating, validating } = operator.webhookConfigurations?.({ location: LOCATION }) ?? {}
   if (mutating !== undefined) await client.create(MutatingWebhookConfigurations, mutating)
@@ -134,47 +126,5 @@ async function createAll(objects: readonly KubeObject[], client: KubeClient): Pr
   for (const object of objects) {
     const { apiVersion = '', kind = '' } = object
     await client.create(await client.resourceFor({ apiVersion, kind }), { ...object, apiVersion, kind })
-  }
-}
-
-function startInstance<Created extends CreatedForTest>(
-  operator: OperatorUnderTest<Created>,
-  parts: Omit<InMemoryOptions, 'client'> & { readonly cluster: EmbeddedCluster },
-): RunningInstance<Created> {
-  const { cluster, ...environment } = parts
-  const { clock, random } = environment
-  const stopping = new AbortController()
-  const cut = new AbortController()
-  let excess: string | undefined
-  let atMs = clock.now()
-  let requests = 0
-  const transport: Transport = {
-    send(request) {
-      requests = clock.now() === atMs ? requests + 1 : 1
-      atMs = clock.now()
-      if (requests > MAX_REQUESTS_AT_ONE_INSTANT) {
-        excess ??= `${MAX_REQUESTS_AT_ONE_INSTANT} requests while no time passed, the last: ${request.method} ${request.path}`
-      }
-      // Without a response the loop ends, and the test can say what happened.
-      if (excess !== undefined || cut.signal.aborted) return untilAborted(new Promise(() => undefined), request.signal)
-      return cluster.transport.send(request)
-    },
-    close: async () => undefined,
-  }
-  const client = createClient({ clock, random, userAgent: operator.name, transport })
-  const created = operator.create({ ...environment, client })
-  let failure: unknown
-  const ended = created.manager.run(stopping.signal)
-  ended.catch((error: unknown) => {
-    failure = error ?? new Error('the operator ended')
-  })
-  return {
-    created,
-    controllers: created.controllers ?? [],
-    ended,
-    failure: () => failure,
-    excess: () => excess,
-    stop: () => stopping.abort(),
-    cut: () => cut.abort(),
   }
 }

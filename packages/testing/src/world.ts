@@ -1,10 +1,19 @@
 /** A cluster with an operator on it, as a test sees it. */
 import type { EmbeddedCluster } from '@reeve/embedded-cluster'
-import { apiVersionOf, isNotFound, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
+import {
+  apiVersionOf,
+  isApiError,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  type Resource,
+  type Stored,
+} from '@reeve/kube'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
 import { type LogLine, type SimulatedClock, SimulatedTimeError } from '@reeve/runtime/testing'
 import { type Activity, NotSettledError } from './activity.ts'
 import { type Duration, describeDuration, milliseconds } from './duration.ts'
+import type { CreatedForTest, InMemoryOptions, Replica, WorkingController } from './replica.ts'
 
 /** An object as a user writes it: the server adds `apiVersion`, `kind`, the namespace and what has a default. */
 export type Written<T> = T extends (infer Item)[] | readonly (infer Item)[]
@@ -29,29 +38,28 @@ export interface RequestFault {
   readonly times?: number
 }
 
+/** What the API server says about an object that is not stored. */
+export interface Review<T extends KubeObject> {
+  /** As it would be stored, undefined if it is rejected. */
+  readonly object: Stored<T> | undefined
+  /** Why it is rejected, as the user reads it. */
+  readonly rejection: string | undefined
+  readonly warnings: readonly string[]
+}
+
+/** Options of an operator that the world does not provide. */
+export type ReplicaOptions<Options> = Omit<Options, keyof InMemoryOptions>
+
 /** What a world is made of. */
-export interface WorldParts<Created> {
+export interface WorldParts<Created extends CreatedForTest, Options> {
   readonly cluster: EmbeddedCluster
   readonly client: KubeClient
   readonly clock: SimulatedClock
   readonly activity: Activity
   readonly reconciles: readonly ReconcileRecord[]
   readonly log: readonly LogLine[]
-  readonly start: () => RunningInstance<Created>
-}
-
-/** An operator that runs. */
-export interface RunningInstance<Created> {
-  readonly created: Created
-  readonly controllers: readonly { readonly name: string; readonly depth: number; readonly inProgress: number }[]
-  readonly ended: Promise<void>
-  /** Set when it ended by itself. */
-  readonly failure: () => unknown
-  /** Why its connection was cut. */
-  readonly excess: () => string | undefined
-  stop(): void
-  /** Nothing that it sends arrives any more. */
-  cut(): void
+  readonly warnings: string[]
+  readonly start: (options: ReplicaOptions<Options> | undefined) => Replica<Created>
 }
 
 const WRITES = ['create', 'update', 'patch', 'delete', 'deletecollection']
@@ -65,7 +73,7 @@ const STEP_MS = 1_000
 /**
  * The cluster, the operator and their time.
  *
- * *Guarantees*: time passes only in `settle`, `pass`, `until`, `writesDuring`, `restart` and at the end; what a user of
+ * *Guarantees*: time passes only in `settle`, `pass`, `until`, `writesDuring`, `start`, `restart` and at the end; what a user of
  * a real API server would get rejected is rejected with the same `ApiError`.
  *
  * @example
@@ -73,7 +81,7 @@ const STEP_MS = 1_000
  * await world.apply(Greetings, { metadata: { name: 'hello' }, spec: { text: 'hi' } })
  * await world.settle()
  */
-export class World<Created> implements AsyncDisposable {
+export class World<Created extends CreatedForTest = CreatedForTest, Options = object> implements AsyncDisposable {
   /** The cluster: faults, counts of requests, direct access. */
   readonly cluster: EmbeddedCluster
   /** A client of the test's own. */
@@ -84,29 +92,58 @@ export class World<Created> implements AsyncDisposable {
   /** What the operator and its webhooks logged. */
   readonly log: readonly LogLine[]
   readonly #activity: Activity
-  readonly #start: () => RunningInstance<Created>
-  #instance: RunningInstance<Created>
+  readonly #warnings: string[]
+  readonly #start: WorldParts<Created, Options>['start']
+  #replicas: readonly { readonly replica: Replica<Created>; readonly options: ReplicaOptions<Options> | undefined }[] =
+    []
 
-  constructor({ cluster, client, clock, activity, reconciles, log, start }: WorldParts<Created>) {
+  constructor(parts: WorldParts<Created, Options>) {
+    const { cluster, client, clock, activity, reconciles, log, warnings, start } = parts
     this.cluster = cluster
     this.client = client
     this.clock = clock
     this.reconciles = reconciles
     this.log = log
     this.#activity = activity
+    this.#warnings = warnings
     this.#start = start
-    this.#instance = start()
   }
 
-  /** What `create` of the operator returned. */
-  get operator(): Created {
-    return this.#instance.created
+  /** The replicas that run, oldest first: one, unless a test stops it or starts another. */
+  get replicas(): readonly Replica<Created>[] {
+    return this.#replicas.map(({ replica }) => replica).filter(({ isRunning }) => isRunning)
+  }
+
+  /** Starts another replica of the operator and lets it fill its caches. */
+  async start(options?: ReplicaOptions<Options>): Promise<Replica<Created>> {
+    const replica = this.#start(options)
+    this.#replicas = [...this.#replicas, { replica, options }]
+    this.#activity.touched()
+    await this.#advance(STEP_MS)
+    return replica
   }
 
   /** Creates the object or changes it, as `kubectl apply --server-side` does. */
   apply<T extends KubeObject>(resource: Resource<T>, object: Written<T> & { readonly metadata: Named }) {
     this.#activity.touched()
     return this.client.apply(resource, this.#complete(resource, object), { fieldManager: 'test', force: true })
+  }
+
+  /** What the API server and all webhooks say about the object; nothing is stored. */
+  async review<T extends KubeObject>(
+    resource: Resource<T>,
+    object: Written<T> & { readonly metadata: Named },
+  ): Promise<Review<T>> {
+    const before = this.#warnings.length
+    const options = { fieldManager: 'test', force: true, dryRun: true }
+    const answer = await this.client.apply(resource, this.#complete(resource, object), options).then(
+      (stored) => ({ object: stored, rejection: undefined }),
+      (error: unknown) => {
+        if (isApiError(error)) return { object: undefined, rejection: error.message }
+        throw error
+      },
+    )
+    return { ...answer, warnings: this.#warnings.slice(before) }
   }
 
   /** Merges the patch into the object. */
@@ -156,7 +193,7 @@ export class World<Created> implements AsyncDisposable {
     this.#activity.touched()
     for (let passedMs = 0; passedMs <= PATIENCE_MS; passedMs += STEP_MS) {
       await this.#advance(STEP_MS)
-      if (this.#activity.isQuiet(this.#instance.controllers)) return
+      if (this.#activity.isQuiet(this.#controllers)) return
     }
     throw this.#notSettled(`not settled after ${describeDuration(PATIENCE_MS)} of simulated time`)
   }
@@ -169,14 +206,35 @@ export class World<Created> implements AsyncDisposable {
   }
 
   /** Lets time pass until the condition holds: to see a state on the way. */
-  async until(condition: () => boolean | Promise<boolean>): Promise<void> {
-    await this.clock
-      .runUntil(async () => this.#hasEnded() || (await condition()), { maxMs: PATIENCE_MS })
-      .catch((error: unknown) => {
-        if (error instanceof SimulatedTimeError) throw this.#notSettled(error.message)
-        throw error
-      })
-    this.#throwIfEnded()
+  until(condition: () => boolean | Promise<boolean>): Promise<void>
+  /** The same for an object, which is returned; the error shows its last status. */
+  until<T extends KubeObject>(
+    resource: Resource<T>,
+    named: Named,
+    condition: (object: Stored<T>) => boolean,
+  ): Promise<Stored<T>>
+  async until<T extends KubeObject>(
+    ...wanted:
+      | [() => boolean | Promise<boolean>]
+      | [resource: Resource<T>, named: Named, condition: (object: Stored<T>) => boolean]
+  ): Promise<Stored<T> | undefined> {
+    if (wanted.length === 1) {
+      await this.#until(wanted[0])
+      return undefined
+    }
+    const [resource, named, condition] = wanted
+    let object: Stored<T> | undefined
+    const describe = () => {
+      const { name } = keyOf(resource, named)
+      // Not every kind has a status.
+      const { status } = (object ?? {}) as { readonly status?: unknown }
+      return `${resource.kind} ${name} ${object === undefined ? 'does not exist' : `has the status ${JSON.stringify(status)}`}`
+    }
+    await this.#until(async () => {
+      object = await this.find(resource, named)
+      return object !== undefined && condition(object)
+    }, describe)
+    return object
   }
 
   /** Lets time pass and returns how many requests wrote something meanwhile. */
@@ -186,21 +244,21 @@ export class World<Created> implements AsyncDisposable {
     return this.cluster.requests.writes - before
   }
 
-  /** Kills the operator, as a lost node does, and starts it again; what it has in memory is lost. */
+  /** Kills all replicas, as lost nodes do, and starts them again; what they have in memory is lost. */
   async restart(): Promise<void> {
-    this.#instance.cut()
-    this.#instance.stop()
-    this.#activity.touched()
-    this.#instance = this.#start()
-    await this.#advance(STEP_MS)
+    const running = this.#replicas.filter(({ replica }) => replica.isRunning)
+    for (const { replica } of running) replica.kill()
+    this.#replicas = []
+    for (const { options } of running) await this.start(options)
   }
 
   /** Stops the operator and the cluster. *Errors*: what the operator ended with. */
   async stop(): Promise<void> {
-    const { ended, stop } = this.#instance
-    stop()
     try {
-      await this.clock.runToCompletion(ended, { maxMs: PATIENCE_MS })
+      for (const { replica } of this.#replicas) {
+        if (replica.failure !== undefined) throw replica.failure
+        if (replica.isRunning) await replica.stop()
+      }
     } finally {
       await this.cluster.stop()
     }
@@ -228,20 +286,35 @@ export class World<Created> implements AsyncDisposable {
     this.#throwIfEnded()
   }
 
+  async #until(condition: () => boolean | Promise<boolean>, describe?: () => string): Promise<void> {
+    await this.clock
+      .runUntil(async () => this.#hasEnded() || (await condition()), { maxMs: PATIENCE_MS })
+      .catch((error: unknown) => {
+        if (error instanceof SimulatedTimeError) {
+          throw this.#notSettled(describe === undefined ? error.message : `${describe()}: ${error.message}`)
+        }
+        throw error
+      })
+    this.#throwIfEnded()
+  }
+
   #hasEnded(): boolean {
-    return this.#instance.failure() !== undefined || this.#instance.excess() !== undefined
+    return this.#replicas.some(({ replica: { failure, excess } }) => (failure ?? excess) !== undefined)
   }
 
   #throwIfEnded(): void {
-    const failure = this.#instance.failure()
-    if (failure !== undefined) throw failure
-    const excess = this.#instance.excess()
-    if (excess !== undefined) throw this.#notSettled(excess)
+    for (const { replica } of this.#replicas) {
+      if (replica.failure !== undefined) throw replica.failure
+      if (replica.excess !== undefined) throw this.#notSettled(replica.excess)
+    }
+  }
+
+  get #controllers(): readonly WorkingController[] {
+    return this.replicas.flatMap(({ operator }) => operator.controllers ?? [])
   }
 
   #notSettled(what: string): NotSettledError {
-    const pending = this.#activity.pending(this.#instance.controllers)
-    return new NotSettledError([what, ...pending].join('\n  '))
+    return new NotSettledError([what, ...this.#activity.pending(this.#controllers)].join('\n  '))
   }
 }
 

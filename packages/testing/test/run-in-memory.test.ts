@@ -59,7 +59,9 @@ function greeterThat(data: (greeting: Greeting) => Record<string, string>) {
       validatingWebhook<Greeting>(
         '/validate',
         ({ object }) =>
-          object?.spec.text.startsWith(' ') ? deny('spec.text must not begin with white space') : allow(),
+          object?.spec.text.startsWith(' ')
+            ? deny('spec.text must not begin with white space')
+            : allow(object?.spec.text === 'bye' ? ['spec.text: it is early'] : []),
         { for: Greetings },
       ),
       mutatingWebhook<Greeting>(
@@ -103,6 +105,49 @@ test('schema, validating, mutating and conversion webhooks are in force', async 
   expect(metadata.annotations).toEqual({ seen: 'yes' })
   await world.settle()
   expect((await world.get(ConfigMaps, 'old')).data).toEqual({ text: 'good day', tone: 'old' })
+})
+
+test('a review says what the API server would store, reject and warn of, and stores nothing', async () => {
+  await using world = await runInMemory(greeter)
+  const review = (text: string) => world.review(Greetings, { metadata: { name: 'hello' }, spec: { text } })
+  const accepted = await review('bye')
+  expect(accepted.object).toMatchObject({ metadata: { annotations: { seen: 'yes' } }, spec: { tone: 'quiet' } })
+  expect(accepted).toMatchObject({ rejection: undefined, warnings: ['spec.text: it is early'] })
+  const rejected = await review(' hi')
+  expect(rejected).toMatchObject({ object: undefined, warnings: [] })
+  expect(rejected.rejection).toContain('spec.text must not begin with white space')
+  expect(await world.list(Greetings)).toEqual([])
+})
+
+test('until returns the object, or says which status it has instead', async () => {
+  await using world = await runInMemory(greeter)
+  await world.apply(Greetings, hello)
+  const map = await world.until(ConfigMaps, 'hello', ({ data }) => data?.text === 'hi')
+  expect(map.data).toEqual({ text: 'hi', tone: 'quiet' })
+  await expect(world.until(ConfigMaps, 'hello', () => false)).rejects.toThrow(
+    /^ConfigMap hello has the status undefined/,
+  )
+  await expect(world.until(ConfigMaps, 'none', () => true)).rejects.toThrow(/^ConfigMap none does not exist: /)
+})
+
+test('a standby takes over from a replica that is disconnected, which ends without another write', async () => {
+  const candidate = (identity: string) => ({
+    leaderElection: { lease: { namespace: 'default', name: 'greeter' }, identity },
+  })
+  await using world = await runInMemory(greeter, { options: candidate('first') })
+  const [first] = world.replicas
+  const second = await world.start(candidate('second'))
+  first?.disconnect()
+  const authors: string[] = []
+  world.cluster.requests.onRequest(({ verb, resource, userAgent }) => {
+    if (verb === 'create' && resource === 'configmaps') authors.push(userAgent)
+  })
+  await world.apply(Greetings, hello)
+  await world.until(ConfigMaps, 'hello', () => true)
+  first?.reconnect()
+  expect(await first?.ended()).toMatchObject({ code: 'LEADERSHIP_LOST' })
+  expect(authors).toEqual([second.userAgent])
+  expect(world.replicas).toEqual([second])
 })
 
 test('stop ends the operator', async () => {

@@ -6,7 +6,7 @@ import { runInMemory, type World } from '@reeve/testing'
 import { operator } from '../src/operator.ts'
 import { SprocketResource } from '../src/sprocket.ts'
 
-let world: World<unknown>
+let world: World
 
 beforeEach(async () => {
   world = await runInMemory(operator)
