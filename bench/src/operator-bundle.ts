@@ -12,7 +12,7 @@ const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url))
 export async function bundleSmallCommands(folder: string): Promise<string> {
   const outdir = join(folder, 'bundle')
   await mkdir(outdir)
-  // The native addon for mounts lies beside the bundle, as in the image; without it the driver would start mount(8).
+  // The native addon for mounts lies beside the bundle, as in the image; without it the driver does not start.
   await symlink(PACKAGES, join(outdir, 'node_modules'))
   await promisify(execFile)('npm', ['run', 'bundle:small'], { cwd: PACKAGE, env: { ...process.env, OUTDIR: outdir } })
   const program = join(outdir, 'dynatrace-operator.js')

@@ -1,4 +1,4 @@
-/** Both ways of mounting, against the kernel: the same calls have the same effects. */
+/** Mounts, against the kernel. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -15,10 +15,9 @@ const MODULES = fileURLToPath(new URL('../../src/csi/mounts', import.meta.url))
 const SCRIPT = `
 const { openSync, symlinkSync } = await import('node:fs')
 const { kernelMounts } = await import('${MODULES}/kernel-mounts.ts')
-const { toolMounts } = await import('${MODULES}/tool-mounts.ts')
 const { isMountPoint, readMounts } = await import('${MODULES}/mount-table.ts')
-const [, way, folder] = process.argv
-const mounts = way === 'kernel' ? await kernelMounts() : toolMounts()
+const [, folder] = process.argv
+const mounts = await kernelMounts()
 const at = (name) => folder + '/' + name
 const found = {}
 await mounts.overlay({ lower: at('lower'), upper: at('upper'), work: at('work'), target: at('merged') })
@@ -38,12 +37,12 @@ found.error = await mounts.bind(at('none'), at('target')).catch((error) => [erro
 console.log(JSON.stringify(found))`
 
 describe.skipIf(missingRights())('mounting (skipped without root)', () => {
-  it.each(['kernel', 'tool'])('by %s makes overlays and binds, and removes them', async (way) => {
+  it('makes overlays and binds, and removes them', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mounting-'))
     try {
       for (const name of ['lower', 'upper', 'work', 'merged', 'target']) await mkdir(join(folder, name))
       await writeFile(join(folder, 'lower/file'), '')
-      const command = [process.execPath, '--input-type=module', '--eval', SCRIPT, way, folder]
+      const command = [process.execPath, '--input-type=module', '--eval', SCRIPT, folder]
       const child = spawn('unshare', ['--mount', '--propagation', 'private', ...command])
       const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
       expect(errors).toBe('')

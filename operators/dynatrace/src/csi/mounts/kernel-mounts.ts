@@ -19,7 +19,7 @@ type SystemCall = (...args: readonly (string | number | null)[]) => Promise<numb
 /**
  * Mounts through the C library that Node.js itself is linked to.
  *
- * *Errors*: if the native addon has no build for this processor; use `toolMounts` then.
+ * *Errors*: if the native addon has no build for this processor.
  *
  * @example
  * const mounts = await kernelMounts()

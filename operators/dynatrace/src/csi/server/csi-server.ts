@@ -8,7 +8,6 @@ import { DataPaths } from '../data-paths.ts'
 import { serveUnix } from '../grpc/unix-server.ts'
 import { kernelMounts } from '../mounts/kernel-mounts.ts'
 import type { Mounts } from '../mounts/mounts.ts'
-import { toolMounts } from '../mounts/tool-mounts.ts'
 import { removeEmptyDirectory } from '../remove-empty-directory.ts'
 import { runTogether } from '../run-together.ts'
 import { identityService } from './identity-service.ts'
@@ -26,7 +25,7 @@ export interface CsiServerOptions {
   readonly version: string
   readonly metricsAddress: ServerAddress
   readonly logger: Logger
-  /** @default by system calls, or by tools where there is no addon */
+  /** @default {@link kernelMounts} */
   readonly mounts?: Mounts
 }
 
@@ -36,13 +35,14 @@ export interface CsiServerOptions {
  *
  * *Guarantees*: without volumes it leaves no directory of volumes behind: it may never run again on this node.
  *
- * *Errors*: if the data directory cannot be made or one of the addresses is taken.
+ * *Errors*: if the data directory cannot be made, one of the addresses is taken, or the processor has no build of the
+ * native addon.
  */
 export async function runCsiServer(options: CsiServerOptions, signal: AbortSignal): Promise<void> {
   const { socket, nodeId, namespace, dataRoot, maxRequests, version, metricsAddress, logger } = options
   await mkdir(dataRoot, { recursive: true, mode: 0o777 })
   const paths = new DataPaths(dataRoot)
-  const mounts = options.mounts ?? (await availableMounts(logger))
+  const mounts = options.mounts ?? (await kernelMounts())
   await removeOrphans({ paths, mounts, logger })
   const metrics = await createMetricsRegistry()
   metrics.gauge({
@@ -62,13 +62,4 @@ export async function runCsiServer(options: CsiServerOptions, signal: AbortSigna
     signal,
   )
   await removeEmptyDirectory(paths.appMounts, logger)
-}
-
-async function availableMounts(logger: Logger): Promise<Mounts> {
-  try {
-    return await kernelMounts()
-  } catch (error) {
-    logger.warn({ error }, 'no native addon for this processor: mounting by mount(8)')
-    return toolMounts()
-  }
 }
