@@ -1,8 +1,8 @@
 /** The WebApp operator and what its users do, described for fault exploration. */
 import { Deployments, type ObjectKey } from '@reeve/kube'
-import { isImageReference, splitImageName } from '@reeve/oci/image-reference'
 import type { Exploration } from '@reeve/simulation'
 import { type WebApp, WebAppCrd, WebApps } from '../src/api/webapp.ts'
+import { imageVersion } from '../src/image-version.ts'
 import { createWebAppOperator } from '../src/operator.ts'
 
 const shop: ObjectKey = { namespace: 'default', name: 'shop' }
@@ -46,7 +46,7 @@ export const exploration: Exploration = {
     errorSpecs: [{ image: 'nginx' }],
     // No cluster accepts resources and sources of variables that are made up; the example has real ones.
     complete: ({ resources: _, env: __, ...spec }) => ({ ...spec, image: `nginx:${spec.image}` }),
-    accepts: ({ image }) => isImageReference(String(image)) && splitImageName(String(image)).tag !== undefined,
+    accepts: ({ image }) => imageVersion(String(image))?.tag !== undefined,
     exampleSpecs: [
       {
         image: 'nginx:1.29',

@@ -1,7 +1,7 @@
 /** What makes a WebApp acceptable beyond its schema. Used by the webhook at the door and by the controller behind it. */
 import { objectSchema, type Problem, validate } from '@reeve/crd'
-import { isImageReference, splitImageName } from '@reeve/oci/image-reference'
 import { type WebApp, WebAppCrd } from './api/webapp.ts'
+import { imageVersion } from './image-version.ts'
 import { InvalidWebAppError } from './invalid-webapp-error.ts'
 
 /** The verdict on a WebApp: problems refuse it, warnings let it pass with a remark. */
@@ -53,12 +53,13 @@ function checkName(name = ''): readonly Problem[] {
 
 function checkImage(image: string, warnings: Problem[]): readonly Problem[] {
   const field = 'spec.image'
-  if (!isImageReference(image)) {
+  const version = imageVersion(image)
+  if (version === undefined) {
     return [
       { field, message: `"${image}" is not an image reference: write it like nginx:1.29 or host/team/app@sha256:…` },
     ]
   }
-  const { tag, digest } = splitImageName(image)
+  const { tag, digest } = version
   if (tag === undefined && digest === undefined) {
     return [{ field, message: `"${image}" has neither tag nor digest: say which version to run, such as ${image}:1.0` }]
   }

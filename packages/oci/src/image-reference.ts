@@ -85,16 +85,6 @@ export function imageReference(parts: ImageNameParts, text: string): ImageRefere
   throw new ImageReferenceError(`${shown} is not an image reference; write registry/repository:tag or …@sha256:…`)
 }
 
-/**
- * Whether {@link parseImageReference} accepts the text.
- *
- * @example
- * isImageReference('Nginx:1') // false: upper case
- */
-export function isImageReference(text: string): boolean {
-  return text.length <= MAX_LENGTH && validReference(splitImageName(text)) !== undefined
-}
-
 /** The whole name, with the registry and the tag that it leaves out. */
 export function formatImageReference({ registry, repository, tag, digest }: ImageReference): string {
   const version = digest === undefined ? `:${tag ?? 'latest'}` : `${tag === undefined ? '' : `:${tag}`}@${digest}`

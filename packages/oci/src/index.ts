@@ -5,7 +5,6 @@ export {
   type ImageNameParts,
   type ImageReference,
   imageReference,
-  isImageReference,
   parseImageReference,
   splitImageName,
 } from './image-reference.ts'

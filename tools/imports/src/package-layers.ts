@@ -27,7 +27,7 @@ const LAYERS: Layers = {
   'packages/plan': ['embedded-cluster', 'runtime', ...CLUSTER],
   'packages/testing': ['embedded-cluster', 'runtime', ...CLUSTER],
   'packages/simulation': ['console', 'crd', 'embedded-cluster', 'runtime', ...CLUSTER],
-  'operators/webapp': [...OPERATOR, 'oci'],
+  'operators/webapp': OPERATOR,
   'operators/collector': [...OPERATOR, 'helm'],
   // The page of its simulated tenant has the components of the console.
   'operators/dynatrace': [...OPERATOR, ...OUTSIDE, 'console', 'embedded-cluster', 'plan'],
