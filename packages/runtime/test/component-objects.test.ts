@@ -1,11 +1,43 @@
 /** Which objects of components are applied, pruned, kept and rejected. */
-import { ConfigMaps, type KubeObject, Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
-import { desired } from '@reeve/runtime'
+import { type ConfigMap, ConfigMaps, type KubeObject, Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
+import { desired, type ReconcileSummary } from '@reeve/runtime'
+import type { DesiredOptions } from '@reeve/runtime/engine'
 import { describe, expect, it } from 'vitest'
 import { type Gadget, GadgetStage, Gadgets, key, part } from './support/gadgets.ts'
 
 const stage = GadgetStage.forThisFile()
 const { edit, engineFor, names, reconcile } = stage
+
+describe('waves', () => {
+  const named = (name: string, options?: DesiredOptions<ConfigMap>) =>
+    desired(ConfigMaps, { metadata: { namespace: 'default', name } }, options)
+
+  it('are applied lowest first, each in the order in which its objects are rendered', async () => {
+    const written: string[] = []
+    const render = () => [named('late', { wave: 2 }), named('b'), named('a')]
+    const report = ({ changes }: ReconcileSummary<Gadget>) => {
+      written.push(...changes.map(({ object }) => object.metadata.name))
+      return undefined
+    }
+    await reconcile([part('a', { render })], { report })
+    expect(written).toEqual(['b', 'a', 'late'])
+  })
+
+  it('wait until the one before is ready, and nothing is pruned meanwhile', async () => {
+    await reconcile([part('a', { render: () => [named('old')] })])
+    const isReady = ({ metadata }: KubeObject) => metadata.labels?.ready === 'yes'
+    const render = () => [named('second', { wave: 1 }), named('first', { isReady })]
+    await reconcile([part('a', { render })])
+    expect(await names()).toEqual(['first', 'old'])
+    await stage.client.patch(
+      ConfigMaps,
+      { namespace: 'default', name: 'first' },
+      { type: 'merge', patch: { metadata: { labels: { ready: 'yes' } } } },
+    )
+    await reconcile([part('a', { render })])
+    expect(await names()).toEqual(['first', 'second'])
+  })
+})
 
 describe('objects that the cache would not show', () => {
   it('are rejected when they are rendered', async () => {

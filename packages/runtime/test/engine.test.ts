@@ -11,20 +11,15 @@ import {
   type Stored,
 } from '@reeve/kube'
 import { type DesiredObject, desired } from '@reeve/runtime'
-import {
-  AcceptedDifferences,
-  type ApplyResult,
-  applyPlan,
-  FieldConflictError,
-  FieldTreePool,
-  type LiveView,
-  OwnerCheck,
-  planDesired,
-  StaleViewError,
-  VersionOrder,
-} from '@reeve/runtime/engine'
+import { type Change, type LiveView, StaleViewError } from '@reeve/runtime/engine'
 import { controllerOf } from '@reeve/runtime/owner-references'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { AcceptedDifferences } from '../src/engine/accepted-differences.ts'
+import { applyOne, prune } from '../src/engine/apply.ts'
+import { ComparedObjects } from '../src/engine/compared-objects.ts'
+import { FieldTreePool } from '../src/engine/field-tree.ts'
+import { findLeftovers } from '../src/engine/leftovers.ts'
+import { OwnerCheck, VersionOrder } from '../src/engine/owner-check.ts'
 
 const MANAGER = 'engine-test'
 const inDefault = (name: string) => ({ namespace: 'default', name })
@@ -56,26 +51,25 @@ async function lookNow(...resources: Resource[]): Promise<LiveView> {
   }
 }
 
+/** Applies the objects one after the other, and prunes what is left. Returns what was written. */
 async function apply(
   objects: readonly DesiredObject[],
-  options: { view?: LiveView; conflicts?: 'force' | 'fail' } = {},
-): Promise<ApplyResult> {
+  options: { readonly view?: LiveView } = {},
+): Promise<readonly Change[]> {
   const kinds = [ConfigMaps, Deployments]
   const view = options.view ?? (await lookNow(...kinds))
-  const actions = planDesired({ owner, desired: objects, kinds, view, fieldManager: MANAGER, trees, accepted })
   const signal = new AbortController().signal
-  return applyPlan({
-    client,
-    owner,
-    ownerCheck: new OwnerCheck({ client, resource: ConfigMaps, owner, view, versions: new VersionOrder(), signal }),
-    view,
-    actions,
-    fieldManager: MANAGER,
-    conflicts: options.conflicts ?? 'force',
-    trees,
-    accepted,
-    signal,
-  })
+  const ownerCheck = new OwnerCheck({ client, resource: ConfigMaps, owner, view, versions: new VersionOrder(), signal })
+  const memory = { trees, accepted, compared: new ComparedObjects() }
+  const input = { client, owner, ownerCheck, view, elsewhere: [], fieldManager: MANAGER, ...memory, signal }
+  const changes: Change[] = []
+  for (const wanted of objects) {
+    const { change } = await applyOne(wanted, input)
+    if (change !== undefined) changes.push(change)
+  }
+  const leftovers = findLeftovers({ owner, desired: objects, kinds, elsewhere: [], view })
+  for (const leftover of leftovers) changes.push(await prune(input, leftover))
+  return changes
 }
 
 const settings = (data: Record<string, string>, name = 'settings') =>
@@ -92,7 +86,7 @@ const deployment = (image: string, extra: Record<string, unknown> = {}) =>
       },
     },
   })
-const summary = ({ changes }: ApplyResult) =>
+const summary = (changes: readonly Change[]) =>
   changes.map(({ type, object }) => `${type} ${object.kind} ${object.metadata.name}`)
 const writes = () => cluster.requests.writes
 
@@ -103,7 +97,7 @@ describe('applying a desired state', () => {
       'created Deployment web',
     ])
     const before = writes()
-    expect(await apply([settings({ a: '1' }), deployment('nginx:1')])).toEqual({ changes: [], waitingFor: [] })
+    expect(await apply([settings({ a: '1' }), deployment('nginx:1')])).toEqual([])
     expect(writes()).toBe(before)
   })
 
@@ -188,31 +182,15 @@ describe('applying a desired state', () => {
     expect((await client.get(ConfigMaps, inDefault('settings'))).data).toEqual({ a: '2' })
   })
 
-  it('names the fields that other managers own when it may not force', async () => {
+  it('takes a field that it sets back from another manager', async () => {
     await apply([settings({ a: '1' })])
     await client.apply(
       ConfigMaps,
       { apiVersion: 'v1', kind: 'ConfigMap', metadata: inDefault('settings'), data: { a: 'theirs' } },
       { fieldManager: 'somebody', force: true },
     )
-    await expect(apply([settings({ a: '2' })], { conflicts: 'fail' })).rejects.toThrow(FieldConflictError)
-    await expect(apply([settings({ a: '2' })], { conflicts: 'fail' })).rejects.toThrow(
-      /ConfigMap default\/settings: \.data\.a/,
-    )
-  })
-
-  it('stops before the next wave until the earlier one is ready, and prunes only at the end', async () => {
-    await apply([settings({}, 'old')])
-    const first = { ...settings({}, 'first'), isReady: (live: KubeObject) => live.metadata.labels?.ready === 'yes' }
-    const second = { ...settings({}, 'second'), wave: 1 }
-    const result = await apply([second, first])
-    expect(summary(result)).toEqual(['created ConfigMap first'])
-    expect(result.waitingFor.map(({ metadata }) => metadata.name)).toEqual(['first'])
-    await client.patch(ConfigMaps, inDefault('first'), {
-      type: 'merge',
-      patch: { metadata: { labels: { ready: 'yes' } } },
-    })
-    expect(summary(await apply([second, first]))).toEqual(['created ConfigMap second', 'deleted ConfigMap old'])
+    expect(summary(await apply([settings({ a: '2' })]))).toEqual(['updated ConfigMap settings'])
+    expect((await client.get(ConfigMaps, inDefault('settings'))).data).toEqual({ a: '2' })
   })
 
   it('accepts how the server rewrites a value instead of applying it forever', async () => {

@@ -1,35 +1,18 @@
 /** Writes the objects of one component, wave by wave, and says how far it got. */
-import { isNotFound, type KubeClient, type KubeObject, type Stored } from '@reeve/kube'
-import type { AcceptedDifferences } from '../engine/accepted-differences.ts'
-import { applyPlan, type Change } from '../engine/apply.ts'
-import type { ComparedObjects } from '../engine/compared-objects.ts'
+import { isNotFound } from '@reeve/kube'
+import { type ApplyInput, applyOne, type Change } from '../engine/apply.ts'
 import type { DesiredObject } from '../engine/desired-object.ts'
 import { StaleViewError } from '../engine/engine-error.ts'
-import type { FieldTreePool } from '../engine/field-tree.ts'
-import type { LiveView } from '../engine/live-view.ts'
-import type { OwnerCheck } from '../engine/owner-check.ts'
-import { canReference, type OwnedElsewhere } from '../engine/ownership.ts'
-import { planObjects } from '../engine/plan.ts'
+import { canReference } from '../engine/ownership.ts'
 import type { ObjectOutcome } from './component.ts'
 
 /** The API server and other resources want their share. */
 const MAX_PARALLEL = 4
 
 /** The input of writes. */
-export interface ApplyContext {
-  readonly client: KubeClient
-  readonly owner: Stored<KubeObject>
-  readonly ownerCheck: OwnerCheck
-  readonly view: LiveView
-  readonly elsewhere: readonly OwnedElsewhere[]
-  readonly fieldManager: string
-  readonly conflicts: 'force' | 'fail'
-  readonly trees: FieldTreePool
-  readonly accepted: AcceptedDifferences
-  readonly compared: ComparedObjects
+export interface ApplyContext extends ApplyInput {
   /** The objects of a wave are written at the same time. */
   readonly inParallel: boolean
-  readonly signal: AbortSignal
 }
 
 /** The outcome of the objects. */
@@ -95,10 +78,9 @@ class ApplyRun {
   async #applyOne(desired: DesiredObject): Promise<ObjectOutcome['state']> {
     const context = this.#context
     try {
-      const actions = planObjects({ ...context, desired: [desired] })
-      const { changes, waitingFor } = await applyPlan({ ...context, actions })
-      this.#changes.push(...changes)
-      return waitingFor.length > 0 ? 'pending' : 'current'
+      const { change, isReady } = await applyOne(desired, context)
+      if (change !== undefined) this.#changes.push(change)
+      return isReady ? 'current' : 'pending'
     } catch (error) {
       const isElsewhere = !canReference(context.owner, desired.object)
       if (context.signal.aborted || error instanceof StaleViewError || !(error instanceof Error)) {

@@ -6,9 +6,9 @@ import { checkDesired, type DesiredObject, InvalidDesiredStateError } from '../e
 import { StaleViewError } from '../engine/engine-error.ts'
 import { isJsonEqual } from '../engine/json-equal.ts'
 import type { OnDemandView } from '../engine/kinds-on-demand.ts'
+import { findLeftovers } from '../engine/leftovers.ts'
 import type { LiveView } from '../engine/live-view.ts'
 import { OwnerCheck, type VersionOrder } from '../engine/owner-check.ts'
-import { planPruning } from '../engine/plan.ts'
 import { requireLive } from '../engine/require-live.ts'
 import { writeStatus } from '../engine/write-status.ts'
 import { explainFetch } from '../fetch-failure.ts'
@@ -307,15 +307,15 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     const { client, signal } = this.#request
     const { owned, onDemand, elsewhere, fieldManager } = this.#parts
     const kinds = [...owned, ...(onDemand?.isReadable ? onDemand.kinds : [])]
-    const actions = planPruning({ owner: this.#owner, desired: this.#desired, kinds, elsewhere, view: this.#view })
+    const leftovers = findLeftovers({ owner: this.#owner, desired: this.#desired, kinds, elsewhere, view: this.#view })
     const failures: Error[] = []
-    for (const action of actions) {
-      const type = typeName(action.resource)
-      if (retained.has(type) || retained.has(`${type}/${action.live.metadata.name}`)) continue
+    for (const leftover of leftovers) {
+      const type = typeName(leftover.resource)
+      if (retained.has(type) || retained.has(`${type}/${leftover.live.metadata.name}`)) continue
       // Fields identify the owner of an object: they stay until everything else is deleted.
-      if (action.release !== undefined && failures.length > 0) continue
+      if (leftover.release !== undefined && failures.length > 0) continue
       try {
-        const change = await prune({ client, fieldManager, signal }, action)
+        const change = await prune({ client, fieldManager, signal }, leftover)
         this.#changes.push(change)
         onDemand?.record([change])
       } catch (error) {

@@ -13,9 +13,9 @@ import { StaleViewError, UnknownStatusFieldsError } from '../engine/engine-error
 import { FieldTreePool } from '../engine/field-tree.ts'
 import { isJsonEqual } from '../engine/json-equal.ts'
 import { type KindsOnDemand, OnDemandReader } from '../engine/kinds-on-demand.ts'
+import { findElsewhere } from '../engine/leftovers.ts'
 import { VersionOrder } from '../engine/owner-check.ts'
 import type { OwnedElsewhere } from '../engine/ownership.ts'
-import { planRelease } from '../engine/plan.ts'
 import { STALLED_CONDITION, type Stall, withStall } from '../engine/stalled.ts'
 import { StatusConditions } from '../engine/status-conditions.ts'
 import { writeStatus } from '../engine/write-status.ts'
@@ -87,8 +87,6 @@ interface EngineOptions<Primary extends Reportable, Dependencies> {
   readonly components: readonly AnyComponent<Primary, Dependencies>[]
   /** Required as soon as a component finalizes: a qualified name such as `example.com/dns`. */
   readonly finalizer?: string
-  /** What to do about fields that another manager changed. @default 'force': change them back */
-  readonly conflicts?: 'force' | 'fail'
   /** Applied to every object that a component renders, for what all of them carry, such as an annotation. Pure. */
   decorate?(desired: DesiredObject, primary: Stored<Primary>): DesiredObject
   /** Completes the status, such as a phase, from the outcomes of all components. */
@@ -203,7 +201,7 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
   /** The resource is deleted: the garbage collector deletes what it owned, but not what it has in other namespaces. */
   async #release({ key, cache, client, signal }: ReconcileRequest<Primary>): Promise<ReconcileResult> {
     const { elsewhere = [], fieldManager } = this.#options
-    for (const action of planRelease(key, elsewhere, cache)) await prune({ client, fieldManager, signal }, action)
+    for (const leftover of findElsewhere(key, elsewhere, cache)) await prune({ client, fieldManager, signal }, leftover)
     return {}
   }
 
@@ -241,7 +239,7 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
     owner: Stored<Primary>,
     reads = true,
   ): Promise<ComponentRun<Primary, Dependencies>> {
-    const { owned, elsewhere = [], fieldManager, conflicts = 'force', resource, decorate } = this.#options
+    const { owned, elsewhere = [], fieldManager, resource, decorate } = this.#options
     const parts = {
       ...this.#memory,
       components: this.#components,
@@ -250,7 +248,6 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
       elsewhere,
       onDemand: reads ? await this.#onDemand?.read(owner, request) : undefined,
       fieldManager,
-      conflicts,
       ownerResource: resource,
       decorate,
     }

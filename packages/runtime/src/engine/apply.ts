@@ -1,4 +1,4 @@
-/** Executes a plan: the only place where the engine writes. */
+/** Makes one object as desired, or prunes one: the only place where the engine writes. */
 import {
   isAlreadyExists,
   isConflict,
@@ -9,18 +9,24 @@ import {
   type Resource,
   type Stored,
 } from '@reeve/kube'
-import type { AcceptedDifferences } from './accepted-differences.ts'
 import type { FieldDifference } from './compare-fields.ts'
-import { type ComparedObjects, desiredId } from './compared-objects.ts'
+import { desiredId } from './compared-objects.ts'
 import type { DesiredObject } from './desired-object.ts'
-import { FieldConflictError, StaleViewError } from './engine-error.ts'
-import type { FieldTreePool } from './field-tree.ts'
-import type { LiveView } from './live-view.ts'
+import { StaleViewError } from './engine-error.ts'
+import type { Leftover } from './leftovers.ts'
 import { migrateToApply } from './migrate-ownership.ts'
 import { ownFields } from './own-fields.ts'
 import type { OwnerCheck } from './owner-check.ts'
-import { keyOf, type OwnedElsewhere, requireControl } from './ownership.ts'
-import { type Action, CREATED_FROM, differencesOf, elsewhereOf, planUpdate } from './plan.ts'
+import { keyOf, requireControl } from './ownership.ts'
+import {
+  type Action,
+  CREATED_FROM,
+  differencesOf,
+  elsewhereOf,
+  type PlanInput,
+  planObject,
+  planUpdate,
+} from './plan.ts'
 
 /** Something that was written. */
 export interface Change {
@@ -31,113 +37,88 @@ export interface Change {
   readonly differences: readonly FieldDifference[]
 }
 
-/** The outcome of a plan. */
-export interface ApplyResult {
-  readonly changes: readonly Change[]
-  /** Objects that the next wave waits for; empty when every wave was written. */
-  readonly waitingFor: readonly KubeObject[]
-}
-
-/** Everything {@link applyPlan} needs. */
-export interface ApplyInput {
+/** Everything {@link applyOne} needs. */
+export interface ApplyInput extends PlanInput {
   readonly client: KubeClient
-  /** Whose objects these are. */
-  readonly owner: Stored<KubeObject>
-  /** With it the owner is known to exist before anything is created for it. */
-  readonly ownerCheck?: OwnerCheck
-  readonly actions: readonly Action[]
-  /** The view that the plan was computed from. */
-  readonly view: LiveView
-  readonly elsewhere?: readonly OwnedElsewhere[]
-  readonly fieldManager: string
-  /** `force` takes fields over from other managers, `fail` throws a FieldConflictError. */
-  readonly conflicts: 'force' | 'fail'
-  readonly trees: FieldTreePool
-  readonly accepted: AcceptedDifferences
-  /** Remembers what was written, so that the next plan need not compare it. @default nothing is remembered */
-  readonly compared?: ComparedObjects
+  /** Makes sure that the owner exists before anything is created for it. */
+  readonly ownerCheck: OwnerCheck
   readonly signal: AbortSignal
 }
 
+/** The outcome for one object. */
+export interface AppliedObject {
+  /** Undefined when the object was as desired. */
+  readonly change?: Change
+  /** False while it is being deleted, or not ready by its own `isReady`. */
+  readonly isReady: boolean
+}
+
 /**
- * Writes what the plan says, wave by wave, and prunes at the end.
+ * Makes the live object the desired one.
  *
  * *Guarantees*: no write is made on an old view. A creation fails when the object exists, an update when the object
  * changed since it was seen (resourceVersion), a deletion when it is not the very object that was seen (uid and
- * resourceVersion); nothing is created for a deleted owner (with `ownerCheck`). May be interrupted after any write and
- * run again. An action of type `keep` costs no request.
+ * resourceVersion); nothing is created for a deleted owner. May be interrupted after any write and
+ * run again. An object that is as desired costs no request.
  *
- * *Errors*: `StaleViewError` when the view was stale (reconcile again), `NotControlledError` and `AlreadyControlledError` when
- * an object that the view does not contain has another owner, `FieldConflictError`, and the client's `ApiError`.
+ * *Errors*: `StaleViewError` when the view was stale (reconcile again); `InvalidDesiredStateError`, `NotControlledError` and
+ * `AlreadyControlledError` when the object has another owner; the client's `ApiError`.
  *
  * @example
- * const { changes } = await applyPlan({ client, owner, actions, fieldManager, conflicts: 'force', trees, accepted, signal })
+ * const { change } = await applyOne(desired(ConfigMaps, settings), { client, owner, view, fieldManager, trees, accepted, signal })
  */
-export async function applyPlan(input: ApplyInput): Promise<ApplyResult> {
-  const changes: Change[] = []
-  const waiting: { readonly wave: number; readonly object: KubeObject }[] = []
-  for (const action of input.actions) {
-    input.signal.throwIfAborted()
-    if (action.type === 'prune') {
-      // A later wave may still need what an earlier one stops wanting: prune only when all waves are through.
-      if (waiting.length === 0) changes.push(await prune(input, action))
-      continue
+export async function applyOne(desired: DesiredObject, input: ApplyInput): Promise<AppliedObject> {
+  input.signal.throwIfAborted()
+  const action = planObject(input, desired)
+  switch (action.type) {
+    case 'skip':
+      return { isReady: true }
+    case 'create-only': {
+      const object = await create(input, desired, action.object)
+      return { ...(object && { change: created(desired, object) }), isReady: true }
     }
-    if (action.type === 'skip') continue
-    const { wave } = action.desired
-    if (waiting.some((earlier) => earlier.wave < wave)) continue
-    if (action.type === 'create-only') {
-      const { desired, object: wanted } = action
-      const object = await create(input, desired, wanted)
-      if (object !== undefined) changes.push({ type: 'created', resource: desired.resource, object, differences: [] })
-      continue
+    case 'create': {
+      const object = await create(input, desired, action.object, action.unstamped)
+      if (object === undefined) return perform(input, await planHidden(input, action))
+      return { change: created(desired, object), isReady: isReady(desired, object) }
     }
-    const live = await perform(input, action, changes)
-    if (live === undefined || !(action.desired.isReady?.(live) ?? true))
-      waiting.push({ wave, object: action.desired.object })
+    default:
+      return perform(input, action)
   }
-  return { changes, waitingFor: waiting.map(({ object }) => object) }
 }
 
-/** Returns the live object, or `undefined` while it is being deleted. */
-async function perform(
-  input: ApplyInput,
-  action: Exclude<Action, { type: 'prune' | 'skip' | 'create-only' }>,
-  changes: Change[],
-): Promise<Stored<KubeObject> | undefined> {
-  const { resource } = action.desired
+/** Writes what differs from an object that exists. */
+async function perform(input: ApplyInput, action: Extract<Action, { readonly live: unknown }>): Promise<AppliedObject> {
+  const { desired, live } = action
+  const { resource } = desired
   switch (action.type) {
     case 'keep':
-      return action.live
+      return { isReady: isReady(desired, live) }
     case 'await-deletion':
-      return undefined
-    case 'create': {
-      const created = await create(input, action.desired, action.object, action.unstamped)
-      if (created !== undefined) {
-        changes.push({ type: 'created', resource, object: created, differences: [] })
-        return created
-      }
-      return perform(input, await planHidden(input, action), changes)
-    }
+      return { isReady: false }
     case 'set-fields': {
       const object = await setFields(input, action)
-      if (object !== undefined) changes.push({ type: 'updated', resource, object, differences: [] })
-      return object ?? action.live
+      if (object === undefined) return { isReady: isReady(desired, live) }
+      return { change: { type: 'updated', resource, object, differences: [] }, isReady: isReady(desired, object) }
     }
     case 'update': {
       const object = await update(input, action)
       if (object === undefined) {
-        changes.push({ type: 'deleted', resource, object: action.live, differences: [] })
-        return undefined
+        return { change: { type: 'deleted', resource, object: live, differences: [] }, isReady: false }
       }
       // The server may find that nothing changes after all, for instance after its own rewrite.
-      if (object.metadata.resourceVersion !== action.live.metadata.resourceVersion) {
-        changes.push({ type: 'updated', resource, object, differences: action.differences })
-      }
-      return object
+      const isSame = object.metadata.resourceVersion === live.metadata.resourceVersion
+      const change: Change = { type: 'updated', resource, object, differences: action.differences }
+      return { ...(!isSame && { change }), isReady: isReady(desired, object) }
     }
   }
 }
+
+function created({ resource }: DesiredObject, object: Stored<KubeObject>): Change {
+  return { type: 'created', resource, object, differences: [] }
+}
+
+const isReady = (desired: DesiredObject, live: Stored<KubeObject>): boolean => desired.isReady?.(live) ?? true
 
 /**
  * Returns undefined when the object exists although the view does not show it.
@@ -151,10 +132,10 @@ async function create(
   unstamped?: KubeObject,
 ): Promise<Stored<KubeObject> | undefined> {
   const { client, fieldManager, ownerCheck, signal } = input
-  const check = await ownerCheck?.beforeCreate(desired)
+  const check = await ownerCheck.beforeCreate(desired)
   try {
     const created = await client.create(desired.resource, object, { fieldManager, signal })
-    check?.(created.metadata.resourceVersion)
+    check(created.metadata.resourceVersion)
     if (unstamped !== undefined) learn(input, desired, created, unstamped, object.metadata.annotations?.[CREATED_FROM])
     return created
   } catch (error) {
@@ -184,7 +165,7 @@ async function planHidden(
 }
 
 async function setFields(
-  { client, fieldManager, signal }: ApplyInput,
+  input: ApplyInput,
   { desired, live, object }: Extract<Action, { type: 'set-fields' }>,
 ): Promise<Stored<KubeObject> | undefined> {
   const { apiVersion: _apiVersion, kind: _kind, metadata, ...content } = object
@@ -196,31 +177,14 @@ async function setFields(
     metadata: { ...(more as object | undefined), ...given, uid: live.metadata.uid },
   }
   // The uid, not the resourceVersion: the fields are the operator's, whatever other managers have changed meanwhile.
-  return patchFields(client, desired.resource, live, fields, { fieldManager, signal })
-}
-
-/** Returns undefined when the object no longer exists: there is nothing to do. */
-async function patchFields(
-  client: KubeClient,
-  resource: Resource,
-  live: Stored<KubeObject>,
-  fields: Readonly<Record<string, unknown>>,
-  options: { readonly fieldManager: string; readonly signal: AbortSignal },
-): Promise<Stored<KubeObject> | undefined> {
-  try {
-    return await client.patch(resource, keyOf(live), { type: 'merge', patch: fields }, options)
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    if (isConflict(error)) throw new StaleViewError(live, { cause: error })
-    throw error
-  }
+  return patchFields(input, desired.resource, live, fields)
 }
 
 async function update(
   input: ApplyInput,
   action: Extract<Action, { type: 'update' }>,
 ): Promise<Stored<KubeObject> | undefined> {
-  const { client, fieldManager, signal, conflicts } = input
+  const { client, fieldManager, signal } = input
   const { resource, onImmutable } = action.desired
   const { uid } = action.live.metadata
   let { resourceVersion } = action.live.metadata
@@ -241,16 +205,14 @@ async function update(
       resourceVersion = cleared.metadata.resourceVersion
     }
     const guarded = { ...action.object, metadata: { ...action.object.metadata, uid, resourceVersion } }
-    const applied = await client.apply(resource, guarded, { fieldManager, force: conflicts === 'force', signal })
+    const applied = await client.apply(resource, guarded, { fieldManager, force: true, signal })
     learn(input, action.desired, applied, action.object)
     return applied
   } catch (error) {
-    const fields = conflictingFields(error)
-    if (fields.length > 0) throw new FieldConflictError(action.object, fields, { cause: error })
     if (isConflict(error) || isNotFound(error)) throw new StaleViewError(action.object, { cause: error })
     if (onImmutable === 'recreate' && isImmutableRefusal(error)) {
       const live = { ...action.live, metadata: { ...action.live.metadata, resourceVersion } }
-      await prune(input, { type: 'prune', resource, live })
+      await prune(input, { resource, live })
       return undefined
     }
     throw error
@@ -260,25 +222,25 @@ async function update(
 /**
  * Deletes an object, or removes the operator's fields from it.
  *
- * *Errors*: `StaleViewError` when it is not the object that was seen; the client's `ApiError`.
+ * *Guarantees*: of the very object that was seen (uid and resourceVersion). *Errors*: `StaleViewError` when it is another
+ * one; the client's `ApiError`.
  */
 export async function prune(
-  { client, fieldManager, signal }: Pick<ApplyInput, 'client' | 'fieldManager' | 'signal'>,
-  { resource, live, release }: Extract<Action, { type: 'prune' }>,
+  context: Pick<ApplyInput, 'client' | 'fieldManager' | 'signal'>,
+  { resource, live, release }: Leftover,
 ): Promise<Change> {
+  const { uid, resourceVersion } = live.metadata
   if (release !== undefined) {
-    const { uid, resourceVersion } = live.metadata
     // With the resourceVersion: the fields may belong to another owner meanwhile.
     const fields = { ...release, metadata: { ...(release.metadata as object | undefined), uid, resourceVersion } }
-    const object = await patchFields(client, resource, live, fields, { fieldManager, signal })
+    const object = await patchFields(context, resource, live, fields)
     return { type: 'updated', resource, object: object ?? live, differences: [] }
   }
-  const { uid, resourceVersion } = live.metadata
   try {
-    await client.delete(resource, keyOf(live), {
+    await context.client.delete(resource, keyOf(live), {
       preconditions: { uid, resourceVersion },
       propagationPolicy: 'Background',
-      signal,
+      signal: context.signal,
     })
   } catch (error) {
     if (isConflict(error)) throw new StaleViewError(live, { cause: error })
@@ -286,6 +248,22 @@ export async function prune(
     if (!isNotFound(error)) throw error
   }
   return { type: 'deleted', resource, object: live, differences: [] }
+}
+
+/** Returns undefined when the object no longer exists: there is nothing to do. */
+async function patchFields(
+  { client, fieldManager, signal }: Pick<ApplyInput, 'client' | 'fieldManager' | 'signal'>,
+  resource: Resource,
+  live: Stored<KubeObject>,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<Stored<KubeObject> | undefined> {
+  try {
+    return await client.patch(resource, keyOf(live), { type: 'merge', patch: fields }, { fieldManager, signal })
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    if (isConflict(error)) throw new StaleViewError(live, { cause: error })
+    throw error
+  }
 }
 
 /**
@@ -308,14 +286,7 @@ function learn(
   const differences = differencesOf(object, live, ownFields(live, fieldManager, trees), stamp)
   accepted.accept(live, object, differences)
   // Entries of others in fields that only the operator owns are removed by the next plan, which has to see them.
-  if (differences.length === 0 && sole.length === 0) compared?.remember(live, desiredId(object, sole))
-}
-
-function conflictingFields(error: unknown): readonly string[] {
-  if (!isConflict(error)) return []
-  return error.causes.flatMap((cause) =>
-    cause.reason === 'FieldManagerConflict' && cause.field !== undefined ? [cause.field] : [],
-  )
+  if (differences.length === 0 && sole.length === 0) compared.remember(live, desiredId(object, sole))
 }
 
 function isImmutableRefusal(error: unknown): boolean {

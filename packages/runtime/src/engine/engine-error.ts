@@ -30,20 +30,6 @@ export class MissingOwnFieldsError extends RuntimeError {
   }
 }
 
-/** Another manager owns fields with other values, and the conflict policy is not to force. */
-export class FieldConflictError extends RuntimeError {
-  override readonly name = 'FieldConflictError'
-
-  constructor(object: KubeObject, fields: readonly string[], options?: ErrorOptions) {
-    const list = fields.length === 0 ? 'fields' : fields.join(', ')
-    super(
-      'FIELD_CONFLICT',
-      `${describeObject(object)}: ${list} belong to another manager; stop managing them there, or force the apply`,
-      options,
-    )
-  }
-}
-
 /** The view was older than the cluster. Nothing was written; the next event updates the view. */
 export class StaleViewError extends RuntimeError {
   override readonly name = 'StaleViewError'

@@ -1,6 +1,6 @@
-/** @module Desired state as a value: comparison by field ownership, plan, guarded writes. */
+/** @module Desired state as a value: comparison by field ownership, guarded writes. */
 export { AcceptedDifferences } from './accepted-differences.ts'
-export { type ApplyInput, type ApplyResult, applyPlan, type Change } from './apply.ts'
+export { type AppliedObject, type ApplyInput, applyOne, type Change } from './apply.ts'
 export { type Comparison, compareFields, type FieldDifference } from './compare-fields.ts'
 export { type DesiredObject, type DesiredOptions, desired, InvalidDesiredStateError } from './desired-object.ts'
 export * from './engine-error.ts'
@@ -11,5 +11,5 @@ export type { LiveView } from './live-view.ts'
 export { keepOwnFields, type OwnFields, ownFields } from './own-fields.ts'
 export { OwnerCheck, type OwnerCheckOptions, VersionOrder } from './owner-check.ts'
 export type { OwnedElsewhere } from './ownership.ts'
-export { type Action, CREATED_FROM, type PlanInput, planDesired } from './plan.ts'
+export { CREATED_FROM, type PlanInput } from './plan.ts'
 export { writeStatus } from './write-status.ts'

@@ -1,13 +1,14 @@
 import { type KubeObject, type ObjectMeta, resource, type Stored } from '@reeve/kube'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { AlreadyControlledError, controllerReference } from '../owner-references/owner-reference.ts'
 import { AcceptedDifferences } from './accepted-differences.ts'
 import { ComparedObjects } from './compared-objects.ts'
-import { type DesiredObject, desired, InvalidDesiredStateError } from './desired-object.ts'
+import { checkDesired, type DesiredObject, desired, InvalidDesiredStateError } from './desired-object.ts'
 import { NotControlledError } from './engine-error.ts'
 import { FieldTreePool } from './field-tree.ts'
+import { findLeftovers } from './leftovers.ts'
 import type { LiveView } from './live-view.ts'
-import { type Action, CREATED_FROM, planDesired } from './plan.ts'
+import { CREATED_FROM, planObject } from './plan.ts'
 
 interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
@@ -47,8 +48,8 @@ const appliedFields = (...keys: string[]) => ({
     },
   ],
 })
-const wanted = (name: string, data: Record<string, string>, wave = 0) =>
-  desired(ConfigMaps, { metadata: { name, namespace: 'shop' }, data }, { wave })
+const wanted = (name: string, data: Record<string, string>) =>
+  desired(ConfigMaps, { metadata: { name, namespace: 'shop' }, data })
 
 const viewOf = (...objects: Stored<ConfigMap>[]): LiveView => ({
   // The view holds one kind only.
@@ -57,22 +58,21 @@ const viewOf = (...objects: Stored<ConfigMap>[]): LiveView => ({
     objects.filter(({ metadata }) => metadata.ownerReferences?.some((ref) => ref.uid === uid)) as never,
 })
 
-const plan = (view: LiveView, ...objects: DesiredObject[]) =>
-  planDesired({
-    owner,
-    desired: objects,
-    kinds: [ConfigMaps],
-    view,
-    fieldManager: 'op',
-    trees: new FieldTreePool(),
-    accepted: new AcceptedDifferences(),
-  })
-const typesOf = (actions: readonly Action[]) => actions.map(({ type }) => type)
+const plan = (view: LiveView, wanted: DesiredObject) =>
+  planObject(
+    {
+      ...{ owner, elsewhere: [], view, fieldManager: 'op' },
+      ...{ trees: new FieldTreePool(), accepted: new AcceptedDifferences(), compared: new ComparedObjects() },
+    },
+    wanted,
+  )
+const leftovers = (view: LiveView, ...objects: DesiredObject[]) =>
+  findLeftovers({ owner, desired: objects, kinds: [ConfigMaps], elsewhere: [], view })
 
 describe('a plan', () => {
   it('creates what does not exist, controlled by the owner and stamped with what was desired', () => {
-    const [action] = plan(viewOf(), wanted('a', { color: 'blue' }))
-    expect(action?.type === 'create' && action.object.metadata).toMatchObject({
+    const action = plan(viewOf(), wanted('a', { color: 'blue' }))
+    expect(action.type === 'create' && action.object.metadata).toMatchObject({
       ownerReferences: [{ uid: owner.metadata.uid, controller: true }],
       annotations: { [CREATED_FROM]: expect.stringMatching(/^[0-9a-f]{16}$/) },
     })
@@ -80,30 +80,20 @@ describe('a plan', () => {
 
   it('keeps what carries every desired field', () => {
     const live = stored('a', { ...owned, ...appliedFields('color') }, { color: 'blue', theirs: 'x' })
-    expect(typesOf(plan(viewOf(live), wanted('a', { color: 'blue' })))).toEqual(['keep'])
+    expect(plan(viewOf(live), wanted('a', { color: 'blue' })).type).toBe('keep')
   })
 
   it('updates what was edited and names the field', () => {
     const live = stored('a', { ...owned, ...appliedFields('color') }, { color: 'red' })
-    expect(plan(viewOf(live), wanted('a', { color: 'blue' }))).toMatchObject([
-      { type: 'update', differences: [{ path: 'data.color', desired: 'blue', live: 'red' }] },
-    ])
-  })
-
-  it('prunes what is controlled and no longer desired, after everything else', () => {
-    const stale = stored('old', owned)
-    expect(typesOf(plan(viewOf(stale), wanted('new', {})))).toEqual(['create', 'prune'])
-  })
-
-  it('does not change objects of other controllers, or objects being deleted', () => {
-    const foreign = stored('foreign', { ownerReferences: [{ ...controllerReference(owner), uid: 'other' }] })
-    const leaving = stored('leaving', { ...owned, deletionTimestamp: '2030-01-01T00:00:00Z' })
-    expect(plan(viewOf(foreign, leaving))).toEqual([])
+    expect(plan(viewOf(live), wanted('a', { color: 'blue' }))).toMatchObject({
+      type: 'update',
+      differences: [{ path: 'data.color', desired: 'blue', live: 'red' }],
+    })
   })
 
   it('waits for the end of an object that is being deleted instead of updating it', () => {
     const leaving = stored('a', { ...owned, deletionTimestamp: '2030-01-01T00:00:00Z' })
-    expect(typesOf(plan(viewOf(leaving), wanted('a', {})))).toEqual(['await-deletion'])
+    expect(plan(viewOf(leaving), wanted('a', {})).type).toBe('await-deletion')
   })
 
   it('never adopts objects that another owner created or controls', () => {
@@ -111,36 +101,47 @@ describe('a plan', () => {
     const foreign = stored('a', { ownerReferences: [{ ...controllerReference(owner), uid: 'other' }] })
     expect(() => plan(viewOf(foreign), wanted('a', {}))).toThrow(AlreadyControlledError)
   })
+})
 
-  it('orders by wave and keeps the order inside a wave', () => {
-    const actions = plan(viewOf(), wanted('late', {}, 2), wanted('b', {}), wanted('a', {}))
-    expect(actions.map((action) => action.type === 'create' && action.object.metadata.name)).toEqual(['b', 'a', 'late'])
+describe('what is left over', () => {
+  it('is what the owner controls and does not desire', () => {
+    const stale = stored('old', owned)
+    expect(leftovers(viewOf(stale, stored('new', owned)), wanted('new', {}))).toEqual([
+      { resource: ConfigMaps, live: stale },
+    ])
   })
 
-  it('rejects a desired state that contradicts itself', () => {
-    expect(() => plan(viewOf(), wanted('a', {}), wanted('a', {}))).toThrow(/ConfigMap shop\/a is desired twice/)
-    const clusterWide = desired(ConfigMaps, { metadata: { name: 'a' } })
-    expect(() => plan(viewOf(), clusterWide)).toThrow(InvalidDesiredStateError)
+  it('includes neither objects of other controllers nor objects being deleted', () => {
+    const foreign = stored('foreign', { ownerReferences: [{ ...controllerReference(owner), uid: 'other' }] })
+    const leaving = stored('leaving', { ...owned, deletionTimestamp: '2030-01-01T00:00:00Z' })
+    expect(leftovers(viewOf(foreign, leaving))).toEqual([])
   })
+})
+
+test('a desired state that contradicts itself is rejected', () => {
+  expect(() => checkDesired([wanted('a', {}), wanted('a', {})])).toThrow(/ConfigMap shop\/a is desired twice/)
+  const clusterWide = desired(ConfigMaps, { metadata: { name: 'a' } })
+  expect(() => checkDesired([clusterWide])).toThrow(InvalidDesiredStateError)
 })
 
 describe('an object that was compared before', () => {
   const compared = new ComparedObjects()
   const trees = new FieldTreePool()
-  const planAgain = (live: Stored<ConfigMap>, ...objects: DesiredObject[]) =>
-    typesOf(
-      planDesired({
-        ...{ owner, desired: objects, kinds: [ConfigMaps], view: viewOf(live), fieldManager: 'op', trees, compared },
+  const planAgain = (live: Stored<ConfigMap>, wanted: DesiredObject) =>
+    planObject(
+      {
+        ...{ owner, elsewhere: [], view: viewOf(live), fieldManager: 'op', trees, compared },
         accepted: new AcceptedDifferences(),
-      }),
-    )
+      },
+      wanted,
+    ).type
   const live = Object.freeze(stored('a', { ...owned, ...appliedFields('color') }, { color: 'blue' }))
 
   it('is kept without a comparison, and updated as soon as either side changes', () => {
-    expect(planAgain(live, wanted('a', { color: 'blue' }))).toEqual(['keep'])
-    expect(planAgain(live, wanted('a', { color: 'blue' }))).toEqual(['keep'])
-    expect(planAgain(live, wanted('a', { color: 'red' }))).toEqual(['update'])
-    expect(planAgain({ ...live, data: { color: 'edited' } }, wanted('a', { color: 'blue' }))).toEqual(['update'])
-    expect(planAgain(live, wanted('a', { color: 'blue' }))).toEqual(['keep'])
+    expect(planAgain(live, wanted('a', { color: 'blue' }))).toBe('keep')
+    expect(planAgain(live, wanted('a', { color: 'blue' }))).toBe('keep')
+    expect(planAgain(live, wanted('a', { color: 'red' }))).toBe('update')
+    expect(planAgain({ ...live, data: { color: 'edited' } }, wanted('a', { color: 'blue' }))).toBe('update')
+    expect(planAgain(live, wanted('a', { color: 'blue' }))).toBe('keep')
   })
 })

@@ -1,16 +1,10 @@
-/** Computes the difference between the desired and the live state as a list of actions. Pure. */
-import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
+/** Decides what to do about one desired object, from its live state. Pure. */
+import type { KubeObject, Resource, Stored } from '@reeve/kube'
 import { RuntimeError } from '../runtime-error.ts'
 import type { AcceptedDifferences } from './accepted-differences.ts'
 import { compareFields, type FieldDifference } from './compare-fields.ts'
 import { type ComparedObjects, desiredId } from './compared-objects.ts'
-import {
-  checkDesired,
-  type DesiredObject,
-  describeObject,
-  InvalidDesiredStateError,
-  identityOf,
-} from './desired-object.ts'
+import { type DesiredObject, describeObject, InvalidDesiredStateError } from './desired-object.ts'
 import { MissingOwnFieldsError } from './engine-error.ts'
 import type { FieldTreePool } from './field-tree.ts'
 import { digest } from './json-equal.ts'
@@ -22,7 +16,7 @@ import { isPartOf, withoutForeignEntries } from './sole-fields.ts'
 /** On objects as they were created: a digest of what was desired then. The first apply removes it. */
 export const CREATED_FROM = 'reeve.dev/created-from'
 
-/** One step of a plan. `object` is what would be sent. */
+/** What to do about a desired object. `object` is what would be sent. */
 export type Action =
   | {
       readonly type: 'create'
@@ -55,54 +49,28 @@ export type Action =
   | { readonly type: 'await-deletion'; readonly desired: DesiredObject; readonly live: Stored<KubeObject> }
   /** Fields for an object that does not exist. */
   | { readonly type: 'skip'; readonly desired: DesiredObject }
-  | {
-      readonly type: 'prune'
-      readonly resource: Resource
-      readonly live: Stored<KubeObject>
-      /** Removes the operator's fields instead of deleting the object. */
-      readonly release?: Readonly<Record<string, unknown>>
-    }
 
-/** The input of {@link planDesired}. */
+/** The input of {@link planObject}. */
 export interface PlanInput {
   readonly owner: Stored<KubeObject>
-  readonly desired: readonly DesiredObject[]
-  /** The kinds that are pruned: an object of these, controlled by the owner and not desired, is deleted. */
-  readonly kinds: readonly Resource[]
-  /** What may be desired outside the namespace of the owner; pruned in this order. @default nothing */
-  readonly elsewhere?: readonly OwnedElsewhere[]
+  /** What may be desired outside the namespace of the owner. */
+  readonly elsewhere: readonly OwnedElsewhere[]
   readonly view: LiveView
   readonly fieldManager: string
   readonly trees: FieldTreePool
   readonly accepted: AcceptedDifferences
-  /** Remembers results of earlier plans. @default every object is compared */
-  readonly compared?: ComparedObjects
+  /** Remembers results of earlier plans, and what was written. */
+  readonly compared: ComparedObjects
 }
 
 /**
- * The actions that make the live state the desired one, in the order of their waves; pruning comes last.
+ * The action that makes the live object the desired one.
  *
- * *Guarantees*: pure; an object that already carries every desired field appears as `keep`. *Errors*:
+ * *Guarantees*: pure; an object that already carries every desired field is a `keep`. *Errors*:
  * `InvalidDesiredStateError`, `NotControlledError` and `AlreadyControlledError`: an object that another owner created
  * or controls is never adopted.
- *
- * @example
- * const actions = planDesired({ owner, desired, kinds: [Deployments, Services], view, fieldManager, trees, accepted })
  */
-export function planDesired(input: PlanInput): readonly Action[] {
-  return [...planObjects(input), ...planPruning(input)]
-}
-
-/** The same without pruning. */
-export function planObjects(input: Omit<PlanInput, 'kinds'>): readonly Action[] {
-  checkDesired(input.desired)
-  return input.desired
-    .map((wanted, index) => ({ action: planOne(input, wanted), index }))
-    .sort((left, right) => left.action.desired.wave - right.action.desired.wave || left.index - right.index)
-    .map(({ action }): Action => action)
-}
-
-function planOne(input: Omit<PlanInput, 'kinds'>, wanted: DesiredObject): Exclude<Action, { type: 'prune' }> {
+export function planObject(input: PlanInput, wanted: DesiredObject): Action {
   const { owner, view } = input
   if (wanted.createOnly) return { type: 'create-only', desired: wanted, object: wanted.object }
   const elsewhere = elsewhereOf(input, wanted)
@@ -125,12 +93,12 @@ export function planUpdate(
 ): Extract<Action, { type: 'keep' | 'update' | 'await-deletion' }> {
   if (live.metadata.deletionTimestamp !== undefined) return { type: 'await-deletion', desired: wanted, live }
   const { sole = [] } = wanted
-  const id = input.compared && desiredId(object, sole)
-  if (id !== undefined && input.compared?.isCurrent(live, id)) return { type: 'keep', desired: wanted, live }
+  const id = desiredId(object, sole)
+  if (input.compared.isCurrent(live, id)) return { type: 'keep', desired: wanted, live }
   const own = ownFields(live, input.fieldManager, input.trees)
   const differences = differencesOf(object, live, own)
   const removal = withoutForeignEntries(object, live, sole)
-  if (id !== undefined && differences.length === 0 && removal === undefined) input.compared?.remember(live, id)
+  if (differences.length === 0 && removal === undefined) input.compared.remember(live, id)
   const isSame = differences.length === 0 || input.accepted.covers(live, object, differences)
   if (isSame && removal === undefined) return { type: 'keep', desired: wanted, live }
   return { type: 'update', desired: wanted, object, live, own, differences, ...(removal && { removal }) }
@@ -146,7 +114,7 @@ function planFields(
 }
 
 export function elsewhereOf(
-  { elsewhere = [], owner }: Pick<PlanInput, 'elsewhere' | 'owner'>,
+  { elsewhere, owner }: Pick<PlanInput, 'elsewhere' | 'owner'>,
   { resource, object }: DesiredObject,
 ): OwnedElsewhere | undefined {
   if (canReference(owner, object)) return undefined
@@ -203,50 +171,4 @@ export function differencesOf(
 function stamped(object: KubeObject): KubeObject {
   const annotations = { ...object.metadata.annotations, [CREATED_FROM]: digest(object) }
   return { ...object, metadata: { ...object.metadata, annotations } }
-}
-
-/**
- * The deletions that make the live state the desired one: what the owner controls of `kinds` and does not desire.
- *
- * @example
- * const deletions = planPruning(input).filter(({ live }) => !isRetained(live))
- */
-export function planPruning(
-  input: Pick<PlanInput, 'desired' | 'kinds' | 'elsewhere' | 'view' | 'owner'>,
-): readonly Extract<Action, { readonly type: 'prune' }>[] {
-  const { desired, kinds, elsewhere = [], view, owner } = input
-  const wanted = new Set(desired.map(({ resource, object }) => identityOf(resource, object)))
-  const owned = kinds.flatMap((resource) =>
-    view
-      .ownedBy(resource, owner.metadata.uid)
-      .filter((live) => live.metadata.deletionTimestamp === undefined && !wanted.has(identityOf(resource, live)))
-      .map((live) => ({ type: 'prune', resource, live }) as const),
-  )
-  const prunable = elsewhere.map((kind) => ({
-    ...kind,
-    includes: (live: Stored<KubeObject>) => (kind.includes?.(live) ?? true) && (kind.isPrunable?.(live, view) ?? true),
-  }))
-  return [...owned, ...planRelease(keyOf(owner), prunable, view, wanted)]
-}
-
-/**
- * The deletions of what a resource has in other namespaces; also for a deleted resource.
- *
- * @param wanted identities of objects that stay
- */
-export function planRelease(
-  owner: ObjectKey,
-  elsewhere: readonly OwnedElsewhere[],
-  view: LiveView,
-  wanted: ReadonlySet<string> = new Set(),
-): readonly Extract<Action, { readonly type: 'prune' }>[] {
-  return elsewhere.flatMap(({ resource, label, labelValue, includes = () => true, release }) =>
-    (view.list?.(resource, { labelSelector: `${label}=${labelValue(owner)}` }) ?? [])
-      .filter((live) => live.metadata.deletionTimestamp === undefined && !wanted.has(identityOf(resource, live)))
-      // In the owner's own namespace owner references count.
-      .filter(
-        (live) => (owner.namespace === undefined || live.metadata.namespace !== owner.namespace) && includes(live),
-      )
-      .map((live) => ({ type: 'prune', resource, live, ...(release && { release: release(live) }) }) as const),
-  )
 }

@@ -54,7 +54,7 @@ interface ControllerBase<Primary extends Reportable> extends Tuning<Primary> {
 /** Options of the engine that do not follow from the rest. */
 type EngineSettings<Primary extends Reportable, Dependencies> = Pick<
   ComponentOptions<Primary, Dependencies>,
-  'elsewhere' | 'onDemand' | 'finalizer' | 'conflicts' | 'decorate' | 'report'
+  'elsewhere' | 'onDemand' | 'finalizer' | 'decorate' | 'report'
 >
 
 /** A controller of components. */

@@ -108,7 +108,7 @@ function engineOf(
   resource: Resource<Reportable>,
   definition: Exclude<ControllerDefinition<Reportable>, FunctionController<Reportable>>,
 ): Reconcile<Reportable> {
-  const { owns = [], elsewhere, onDemand, conflicts, decorate, report } = definition
+  const { owns = [], elsewhere, onDemand, decorate, report } = definition
   const { list, dependencies } = componentsOf(definition)
   return reconcileComponents<Reportable, never>({
     resource,
@@ -118,7 +118,7 @@ function engineOf(
     // Of the type that the components expect: both were given together.
     dependencies: dependencies as never,
     finalizer: definition.finalizer ?? `${resource.group}/${operator}`,
-    ...given({ elsewhere, onDemand, conflicts, decorate, report }),
+    ...given({ elsewhere, onDemand, decorate, report }),
   })
 }
 
