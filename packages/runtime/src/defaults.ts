@@ -51,7 +51,6 @@ export const METRICS_DEFAULTS = Object.freeze({
 export const HEALTH_DEFAULTS = Object.freeze({
   host: '0.0.0.0',
   healthPort: 8081,
-  metricsPort: 8080,
   /** A check that takes longer counts as failed: just below the second that the kubelet waits by default. */
   checkTimeoutMs: 900,
   /** From the first byte to the end of the headers. */

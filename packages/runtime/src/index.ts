@@ -9,11 +9,12 @@ export { Reporter } from './components/reporter.ts'
 export { waiting } from './components/waiting.ts'
 export { type Condition, getCondition, setCondition } from './conditions/condition.ts'
 export { TerminalError } from './controller/controller-error.ts'
+export { watch } from './controller/sources.ts'
 export { type DesiredObject, desired } from './engine/desired-object.ts'
 export type { Occurrence } from './events/event-series.ts'
 export { createLogger } from './logging/create-logger.ts'
 export { type Logger, silentLogger } from './logging/logger.ts'
-export { watch, withDependencies } from './operator/controller-definition.ts'
+export { withDependencies } from './operator/controller-definition.ts'
 export {
   type CreatedOperator,
   defineOperator,

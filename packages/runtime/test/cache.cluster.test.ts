@@ -1,6 +1,6 @@
 import { type ConfigMap, ConfigMaps, type KubeObject, type Resource, ServiceAccounts, Services } from '@reeve/kube'
 import { Cache, type Informer } from '@reeve/runtime/cache'
-import { controller } from '@reeve/runtime/controller'
+import { Controller } from '@reeve/runtime/controller'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestCluster, type TestCluster } from './support/test-cluster.ts'
 
@@ -125,7 +125,7 @@ test('a controller sees changes of its objects and of what they own', async () =
   const { client, namespace } = world
   const reconciled: string[] = []
   const waiting = new Map<string, () => void>()
-  const watcher = controller(
+  const watcher = new Controller(
     {
       name: 'watcher',
       for: { resource: ConfigMaps, labelSelector: 'watched', namespace },

@@ -1,11 +1,5 @@
 import { type ConfigMap, ConfigMaps, isNotFound, type KubeClient, Secrets } from '@reeve/kube'
-import {
-  type Controller,
-  type ControllerOptions,
-  controller,
-  generationChanged,
-  type Reconcile,
-} from '@reeve/runtime/controller'
+import { Controller, type ControllerOptions, generationChanged, type Reconcile } from '@reeve/runtime/controller'
 import { controllerReference } from '@reeve/runtime/owner-references'
 import { afterEach, expect, test } from 'vitest'
 import { configMap, type SimulatedWorld, simulatedWorld } from './support/simulated-world.ts'
@@ -45,7 +39,7 @@ afterEach(async () => {
 async function open(options: Partial<ControllerOptions<ConfigMap>> = {}): Promise<void> {
   world = await simulatedWorld({ cluster: { controllers: true, nodes: 0 } })
   const { cache, client, clock } = world
-  copier = controller<ConfigMap>(
+  copier = new Controller<ConfigMap>(
     {
       name: 'copier',
       for: { resource: ConfigMaps, labelSelector: 'test', predicate: generationChanged },

@@ -16,7 +16,7 @@ import {
   DEFAULT_TIMEOUT_MS,
 } from '../../kube/src/defaults.ts'
 import { DEFAULT_MAX_INFORMERS } from '../src/cache/cache.ts'
-import { RESYNC_JITTER } from '../src/controller/controller-options.ts'
+import { GRACE_MS, RESYNC_JITTER } from '../src/controller/controller-options.ts'
 import { MAX_ROUNDS } from '../src/controller/flapping.ts'
 import { FAILURES_TO_ESCALATE } from '../src/controller/reconcile-ending.ts'
 import { EVENT_DEFAULTS, WEBHOOK_DEFAULTS } from '../src/defaults.ts'
@@ -34,7 +34,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   low: seconds(HEAD_START_MS.low),
   'reconciles at a time': `${CONTROLLER_DEFAULTS.concurrency}, with the command line 10`,
   'time of one reconcile, then its signal aborts': seconds(CONTROLLER_DEFAULTS.timeoutMs),
-  'grace after that, then it is abandoned and its client refuses requests': seconds(CONTROLLER_DEFAULTS.graceMs),
+  'grace after that, then it is abandoned and its client refuses requests': seconds(GRACE_MS),
   'back-off of one key: first delay, longest delay, jitter': `${seconds(DEFAULT_BACKOFF.baseMs)}, ${seconds(DEFAULT_BACKOFF.maxMs)}, ${percent(DEFAULT_BACKOFF.jitter)}`,
   'resync of everything': `every ${seconds(CONTROLLER_DEFAULTS.resyncMs)} ± ${percent(RESYNC_JITTER)}`,
   'keys in the queue': String(QUEUE_DEFAULTS.maxKeys),

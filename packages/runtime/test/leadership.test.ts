@@ -1,7 +1,7 @@
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import { ConfigMaps, createClient, sleep, type Transport, type TransportRequest } from '@reeve/kube'
 import { Cache } from '@reeve/runtime/cache'
-import { fenceTransport, fenceWrites, LeadershipLostError } from '@reeve/runtime/election'
+import { LeadershipLostError } from '@reeve/runtime/election'
 import { createManager } from '@reeve/runtime/manager'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { seededRandom } from '../src/testing/seeded-random.ts'
@@ -51,8 +51,6 @@ function replica(name: string, count: number, network: Network = () => undefined
   const objects = cache.informer(ConfigMaps, { namespace: 'default', labelSelector: 'app=leadership-test' })
   const leaderElection = { lease, identity: name, random: shared.random }
   const manager = createManager({ client: plain, cache, clock, leaderElection })
-  const strict = createClient({ ...shared, transport: fenceTransport(transport, manager.leadership) })
-  const client = fenceWrites(strict, manager.leadership)
   manager.add({
     name: 'writer',
     needsLeadership: true,
@@ -62,7 +60,7 @@ function replica(name: string, count: number, network: Network = () => undefined
         if (objects.get(key) !== undefined) continue
         const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key, labels: LABELS }, data: { by: name } }
         // Expected here: rejected without leadership, or created already by the other replica.
-        await client.apply(ConfigMaps, object, { force: true }).catch(() => undefined)
+        await manager.client.apply(ConfigMaps, object, { force: true }).catch(() => undefined)
         await sleep(200, { clock })
       }
     },

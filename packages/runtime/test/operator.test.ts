@@ -14,7 +14,7 @@ import {
 import { defineOperator, desired, watch } from '@reeve/runtime'
 import { Cache, stripManagedFields } from '@reeve/runtime/cache'
 import { reconcileComponents } from '@reeve/runtime/components'
-import { ControllerConfigError, controller } from '@reeve/runtime/controller'
+import { Controller, ControllerConfigError, type ControllerOptions } from '@reeve/runtime/controller'
 import { missingRights, OperatorDefinitionError } from '@reeve/runtime/operator'
 import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -300,7 +300,7 @@ describe('a reconcile function of the engine that is wrapped by another function
   it('fails with the remedy when its cache drops what the engine compares', async () => {
     const cache = new Cache(client, { clock })
     const records: (string | undefined)[] = []
-    const made = controller(
+    const made = new Controller(
       { name: 'note', ...wrapped, onReconcile: ({ error }) => void records.push(error) },
       { cache, client, clock },
     )
@@ -318,8 +318,8 @@ describe('a reconcile function of the engine that is wrapped by another function
 describe('a controller that the engine reconciles for', () => {
   const reconcile = () =>
     reconcileComponents({ resource: Notes, owned: [ConfigMaps], fieldManager: 'notes', components: [{ name: 'a' }] })
-  const build = (options: Parameters<typeof controller<never>>[0]) =>
-    controller(options, { cache: new Cache(client, { clock }), client })
+  const build = (options: ControllerOptions<never>) =>
+    new Controller(options, { cache: new Cache(client, { clock }), client })
 
   it('is rejected when its cache would drop what the engine compares', () => {
     const source = { resource: ConfigMaps, labelSelector: 'app=notes', transform: stripManagedFields }

@@ -7,7 +7,7 @@ import {
   type UnknownObject,
 } from '@reeve/kube'
 import { Cache } from '@reeve/runtime/cache'
-import { controller } from '@reeve/runtime/controller'
+import { Controller } from '@reeve/runtime/controller'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestCluster, type TestCluster } from './support/test-cluster.ts'
 
@@ -46,7 +46,7 @@ test('a kind is watched before its CRD is installed, while it exists, and after 
   const lamps = Promise.withResolvers<void>()
   const dark = Promise.withResolvers<void>()
   let wasLit = false
-  const operator = controller(
+  const operator = new Controller(
     {
       name: 'lamps',
       for: { resource: ConfigMaps, namespace },

@@ -50,13 +50,12 @@ async function webhookConfiguration(cluster: MemoryCluster) {
 
 test('the first check stores a whole set in a TLS secret and serves its certificate', async () => {
   const { replica, cluster, stored } = world()
-  const certificates = replica('a', { labels: { app: 'webapp' } })
+  const certificates = replica('a')
   expect(() => certificates.checkHealth()).toThrow('no certificate has been issued yet')
   await certificates.check(never)
   const set = stored()
   expect(cluster.peek(Secrets, secret)).toMatchObject({
     type: 'kubernetes.io/tls',
-    metadata: { labels: { app: 'webapp' } },
   })
   expect(set && isSignedBy(set.serving, set.authorities[0])).toBe(true)
   expect(set && coversHosts(set.serving, hosts)).toBe(true)

@@ -21,10 +21,6 @@ export interface CertificateManagerOptions {
   readonly hosts: readonly string[]
   /** What has to trust the certificates. @default nothing */
   readonly inject?: CaBundleTargets
-  /** Name of the authority. @default the Secret's name */
-  readonly commonName?: string
-  /** Put on the Secret when it is created. @default {} */
-  readonly labels?: Readonly<Record<string, string>>
   /** @default 365 days */
   readonly authorityValidityMs?: number
   /** @default 90 days */
@@ -82,7 +78,7 @@ export class CertificateManager implements Runnable, CertificateSource {
     const overlapMs = options.overlapMs ?? CERTIFICATE_DEFAULTS.overlapMs
     const checkIntervalMs = options.checkIntervalMs ?? CERTIFICATE_DEFAULTS.checkIntervalMs
     checkTimes(authorityValidityMs, servingValidityMs, overlapMs, checkIntervalMs)
-    const { secret, hosts, commonName = secret.name, labels = {} } = options
+    const { secret, hosts } = options
     this.#client = client
     this.#options = options
     this.#clock = options.clock ?? systemClock
@@ -91,7 +87,7 @@ export class CertificateManager implements Runnable, CertificateSource {
     this.#checkIntervalMs = checkIntervalMs
     this.#secret = new CertificateSecret(
       client,
-      { secret, hosts, commonName, labels, authorityValidityMs, servingValidityMs, overlapMs },
+      { secret, hosts, authorityValidityMs, servingValidityMs, overlapMs },
       this.#clock,
     )
   }

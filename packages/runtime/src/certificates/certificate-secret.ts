@@ -18,9 +18,6 @@ import { planRotation, type RotationPolicy, type RotationStep } from './plan-rot
 /** What {@link CertificateSecret} needs to know. */
 export interface CertificateSecretOptions extends RotationPolicy {
   readonly secret: { readonly namespace: string; readonly name: string }
-  /** Of the authority. */
-  readonly commonName: string
-  readonly labels: Readonly<Record<string, string>>
 }
 
 /** The certificates now, and when something is due. */
@@ -73,9 +70,9 @@ export class CertificateSecret {
   }
 
   async #take(step: RotationStep, set: CertificateSet | undefined): Promise<Record<string, string>> {
-    const { commonName, hosts, authorityValidityMs, servingValidityMs } = this.#options
+    const { secret, hosts, authorityValidityMs, servingValidityMs } = this.#options
     const nowMs = this.#clock.now()
-    const makeAuthority = () => issueAuthority(commonName, { nowMs, validityMs: authorityValidityMs })
+    const makeAuthority = () => issueAuthority(secret.name, { nowMs, validityMs: authorityValidityMs })
     if (set === undefined || step === 'issue-all') {
       const authority = await makeAuthority()
       const serving = await issueServing(authority, hosts, { nowMs, validityMs: servingValidityMs })
@@ -128,11 +125,11 @@ export class CertificateSecret {
   }
 
   #newSecret(data: Record<string, string>): Secret {
-    const { secret, labels } = this.#options
+    const { secret } = this.#options
     return {
       apiVersion: apiVersionOf(Secrets),
       kind: Secrets.kind,
-      metadata: { ...secret, ...(Object.keys(labels).length > 0 && { labels }) },
+      metadata: secret,
       type: 'kubernetes.io/tls',
       data,
     }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Condition, getCondition, isConditionTrue, removeCondition, setCondition } from './condition.ts'
+import { type Condition, getCondition, removeCondition, setCondition } from './condition.ts'
 
 const at = (seconds: number) => ({ now: () => Date.UTC(2030, 0, 1) + seconds * 1000 + 123 })
 const ready = { type: 'Ready', status: 'True', reason: 'PodsReady', observedGeneration: 1 } as const
@@ -37,14 +37,6 @@ test('a message longer than the API allows is cut, and cut the same way next tim
   const conditions = setCondition(undefined, state, at(0))
   expect(conditions[0]?.message).toHaveLength(32_768)
   expect(setCondition(conditions, state, at(1))).toBe(conditions)
-})
-
-test('a condition computed from an older generation does not count as true when a generation is given', () => {
-  const conditions = setCondition(undefined, ready, at(0))
-  expect(isConditionTrue(conditions, 'Ready')).toBe(true)
-  expect(isConditionTrue(conditions, 'Ready', 1)).toBe(true)
-  expect(isConditionTrue(conditions, 'Ready', 2)).toBe(false)
-  expect(isConditionTrue(undefined, 'Ready')).toBe(false)
 })
 
 test('removing keeps the others, and removing what is absent returns the same array', () => {

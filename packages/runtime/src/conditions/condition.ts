@@ -84,22 +84,6 @@ export function getCondition(conditions: readonly Condition[] | undefined, type:
 }
 
 /**
- * True if the condition exists with status `True`; with `generation` given, also computed from it.
- *
- * @example
- * if (isConditionTrue(app.status?.conditions, 'Ready', app.metadata.generation)) return
- */
-export function isConditionTrue(
-  conditions: readonly Condition[] | undefined,
-  type: string,
-  generation?: number,
-): boolean {
-  const condition = getCondition(conditions, type)
-  if (condition?.status !== 'True') return false
-  return generation === undefined || condition.observedGeneration === generation
-}
-
-/**
  * The list without a type; the same array if it was absent.
  *
  * @example

@@ -13,16 +13,16 @@ import type { ReconcileRecord } from './reconcile-record.ts'
 import type { Reconcile } from './reconcile-request.ts'
 import type { MappedSource, Source } from './sources.ts'
 
-/** Options of a controller. `W` are the types of the objects in `watches`. */
-export interface ControllerOptions<T extends KubeObject, W extends readonly KubeObject[] = []> {
+/** Options of a controller. */
+export interface ControllerOptions<T extends KubeObject> {
   /** Names it in logs, metrics and health; unique in the process. */
   readonly name: string
   /** The resource that it reconciles. */
   readonly for: Resource<T> | Source<T>
   /** Resources whose objects carry an owner reference to the primary: a change of one reconciles its owner. */
   readonly owns?: readonly (Resource | Source<KubeObject>)[]
-  /** Other resources, with a mapper that says which primary objects a change concerns. */
-  readonly watches?: { readonly [I in keyof W]: MappedSource<W[I]> }
+  /** Other resources, with a mapper that says which primary objects a change concerns: see {@link watch}. */
+  readonly watches?: readonly MappedSource<KubeObject>[]
   /** Resources that are only read: cached, but their changes cause nothing. */
   readonly reads?: readonly (Resource | Source<KubeObject>)[]
   /**
@@ -40,10 +40,6 @@ export interface ControllerOptions<T extends KubeObject, W extends readonly Kube
    * `Infinity` switches it off. @default 36_000_000, ten hours
    */
   readonly resyncMs?: number
-  /** How long a reconcile may continue after its signal aborted, before it is abandoned. @default 10_000 */
-  readonly graceMs?: number
-  /** How long the caches may take to sync at the start. @default 120_000 */
-  readonly syncTimeoutMs?: number
   /** Runs in one process at a time. @default true */
   readonly needsLeadership?: boolean
   /** Delays after failures. @default 1 s, doubling up to 5 min, plus up to 10 % */
@@ -57,8 +53,6 @@ export interface ControllerOptions<T extends KubeObject, W extends readonly Kube
    * where the reconcile function records its own. @default true
    */
   readonly failureEvents?: boolean
-  /** How many records {@link Controller.records} keeps. @default 200 */
-  readonly maxRecords?: number
 }
 
 /** The dependencies of a controller. The parts of a manager can be passed unchanged. */
@@ -87,12 +81,15 @@ export const CONTROLLER_DEFAULTS = Object.freeze({
   concurrency: 1,
   timeoutMs: 120_000,
   resyncMs: 36_000_000,
-  graceMs: 10_000,
-  syncTimeoutMs: 120_000,
   needsLeadership: true,
-  maxRecords: 200,
   failureEvents: true,
 })
+
+/** How long a reconcile may continue after its signal aborted, before it is abandoned. */
+export const GRACE_MS = 10_000
+
+/** How long the caches may take to sync at the start. */
+export const SYNC_TIMEOUT_MS = 120_000
 
 /** Share by which resyncs are earlier or later, so that many controllers do not resync together. */
 export const RESYNC_JITTER = 0.1
@@ -107,21 +104,16 @@ export function checkOptions(options: {
   readonly name: string
   readonly concurrency: number
   readonly timeoutMs: number
-  readonly graceMs: number
-  readonly syncTimeoutMs: number
   readonly resyncMs: number
   readonly namespaces?: readonly string[]
 }): void {
-  const { name, concurrency, resyncMs, namespaces } = options
+  const { name, concurrency, timeoutMs, resyncMs, namespaces } = options
   if (name === '') throw new ControllerConfigError('', 'name', "''", 'a name')
   if (!Number.isInteger(concurrency) || concurrency < 1) {
     throw new ControllerConfigError(name, 'concurrency', concurrency, 'a whole number above 0')
   }
-  for (const option of ['timeoutMs', 'graceMs', 'syncTimeoutMs'] as const) {
-    const value = options[option]
-    if (!(value >= 0 && value <= MAX_TIMER_MS)) {
-      throw new ControllerConfigError(name, option, value, `between 0 and ${MAX_TIMER_MS} milliseconds`)
-    }
+  if (!(timeoutMs >= 0 && timeoutMs <= MAX_TIMER_MS)) {
+    throw new ControllerConfigError(name, 'timeoutMs', timeoutMs, `between 0 and ${MAX_TIMER_MS} milliseconds`)
   }
   if (resyncMs !== Number.POSITIVE_INFINITY && !(resyncMs > 0 && resyncMs < MAX_TIMER_MS / 2)) {
     throw new ControllerConfigError(name, 'resyncMs', resyncMs, 'above 0 and below twelve days, or Infinity')

@@ -2,9 +2,10 @@ import { ConfigMaps, Nodes } from '@reeve/kube'
 import { describe, expect, test } from 'vitest'
 import { cacheScenario } from '../testing/cache-scenario.ts'
 import { controllerScenario } from '../testing/controller-scenario.ts'
-import { Gadgets, gadget, type Widget, Widgets, widget } from '../testing/fake-objects.ts'
-import { controller } from './controller.ts'
+import { Gadgets, gadget, Widgets, widget } from '../testing/fake-objects.ts'
+import { Controller } from './controller.ts'
 import { generationChanged } from './predicates.ts'
+import { watch } from './sources.ts'
 
 const key = (name: string) => ({ namespace: 'ns', name })
 const ownedBy = (name: string) => ({
@@ -51,8 +52,8 @@ describe('what causes a reconcile', () => {
   })
 
   test('whatever a mapper returns, of the old and the new state', async () => {
-    const { requests, cluster, clock, stop } = await controllerScenario<[Widget]>({
-      watches: [{ resource: Gadgets, map: ({ spec }) => [key(`size-${spec?.size}`)] }],
+    const { requests, cluster, clock, stop } = await controllerScenario({
+      watches: [watch({ resource: Gadgets, map: ({ spec }) => [key(`size-${spec?.size}`)] })],
     })
     cluster.put(Gadgets, gadget('g', 1))
     await clock.settle()
@@ -66,17 +67,17 @@ describe('what causes a reconcile', () => {
   test('watched objects of several kinds, each with its own type', async () => {
     const { cache, cluster, clock, start, stop } = cacheScenario()
     const reconciled: string[] = []
-    const widgets = controller(
+    const widgets = new Controller(
       {
         name: 'w',
         for: Widgets,
         watches: [
-          { resource: ConfigMaps, namespace: 'ns', map: ({ data }) => [key(data?.widget ?? '')] },
-          {
+          watch({ resource: ConfigMaps, namespace: 'ns', map: ({ data }) => [key(data?.widget ?? '')] }),
+          watch({
             resource: Nodes,
             map: ({ spec }) => [key(spec?.podCIDR ?? '')],
             predicate: ({ object }) => !object.spec?.unschedulable,
-          },
+          }),
         ],
         reconcile: async ({ key: { name } }) => {
           reconciled.push(name)

@@ -4,7 +4,7 @@ import { cacheScenario } from '../testing/cache-scenario.ts'
 import { controllerScenario } from '../testing/controller-scenario.ts'
 import { Gadgets, gadget, Widgets, widget } from '../testing/fake-objects.ts'
 import { recordingLogger } from '../testing/recording-logger.ts'
-import { controller } from './controller.ts'
+import { Controller } from './controller.ts'
 import { TerminalError } from './controller-error.ts'
 
 const key = (name: string) => ({ namespace: 'ns', name })
@@ -159,14 +159,14 @@ test.each([
   [{ concurrency: 0 }, 'concurrency of the controller w is 0'],
   [{ concurrency: 1.5 }, 'a whole number above 0'],
   [{ timeoutMs: Number.POSITIVE_INFINITY }, 'timeoutMs of the controller w is Infinity'],
-  [{ graceMs: -1 }, 'graceMs of the controller w is -1'],
+  [{ timeoutMs: -1 }, 'timeoutMs of the controller w is -1'],
   [{ resyncMs: 0 }, 'or Infinity'],
   [{ resyncMs: Number.NaN }, 'resyncMs of the controller w is NaN'],
   [{ namespaces: [] }, 'at least one namespace'],
 ])('%j is refused when the controller is made', (options, message) => {
   const { cache, cluster } = cacheScenario()
   const make = () =>
-    controller(
+    new Controller(
       { name: 'w', for: Widgets, reconcile: async () => undefined, ...options },
       { cache, client: cluster.client },
     )
@@ -175,7 +175,7 @@ test.each([
 
 test('says that it is ready once its caches are filled', async () => {
   const { cache, cluster, clock, run, stop } = cacheScenario()
-  const widgets = controller(
+  const widgets = new Controller(
     { name: 'w', for: Widgets, reconcile: async () => undefined },
     { cache, client: cluster.client, clock },
   )
@@ -196,7 +196,7 @@ test('says that it is ready once its caches are filled', async () => {
 
 test('caches that do not fill in time end the controller with the reason', async () => {
   const { cache, cluster, clock, run, stop } = cacheScenario()
-  const widgets = controller(
+  const widgets = new Controller(
     { name: 'w', for: Widgets, reconcile: async () => undefined },
     { cache, client: cluster.client, clock },
   )

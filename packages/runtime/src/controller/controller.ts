@@ -34,6 +34,7 @@ import {
   type ControllerOptions,
   checkOptions,
   RESYNC_JITTER,
+  SYNC_TIMEOUT_MS,
 } from './controller-options.ts'
 import { feedEngine } from './engine-sources.ts'
 import { FailureEvents } from './failure-events.ts'
@@ -46,13 +47,8 @@ import { type Ending, endingOf, FAILURES_TO_ESCALATE, logEnding, PAUSED } from '
 import { RECONCILE_CHANNEL, type ReconcileRecord, RecordLog } from './reconcile-record.ts'
 import { ReconcileRun } from './reconcile-run.ts'
 import { ControllerWatches, type RuntimeWatches } from './runtime-watches.ts'
-import { asSource, type MappedSource, toController, toItself } from './sources.ts'
+import { asSource, toController, toItself } from './sources.ts'
 import { WatchedSources } from './watched-sources.ts'
-
-/** The options with the types of watched objects erased. */
-type ErasedOptions<T extends KubeObject> = Omit<ControllerOptions<T>, 'watches'> & {
-  readonly watches: readonly MappedSource<KubeObject>[]
-}
 
 type Settled = Omit<
   Required<ControllerOptions<KubeObject>>,
@@ -61,18 +57,26 @@ type Settled = Omit<
 
 const noEvents: EventRecorder = { record: () => undefined }
 
+/** How many records {@link Controller.records} keeps. */
+const MAX_RECORDS = 200
+
 const ended = channel(RECONCILE_CHANNEL)
 
 /**
- * Describes a controller; a manager runs it.
+ * A reconcile function and what it runs for; a manager runs it.
+ *
+ * *Guarantees*: an object is reconciled after every change that its sources pass, by one worker at a time;
+ * failures are retried with backoff; nothing that a reconcile throws, and no time it takes, stops the controller; the
+ * informers exist from the construction on, so that a standby keeps them warm. After the stop signal reconciles under
+ * way get their grace, nothing new begins, and `run` resolves when the last one ended or was abandoned.
  *
  * @example
- * const webapps = controller(
+ * const webapps = new Controller(
  *   {
  *     name: 'webapp',
  *     for: { resource: WebApps, predicate: generationChanged },
  *     owns: [Deployments, Services],
- *     watches: [{ resource: ConfigMaps, namespace: 'shop', map: (config) => usersOf(config) }],
+ *     watches: [watch({ resource: ConfigMaps, namespace: 'shop', map: (config) => usersOf(config) })],
  *     reconcile: async ({ object, client, signal }) => {
  *       if (object === undefined) return
  *       await client.apply(Deployments, renderDeployment(object), { signal })
@@ -83,27 +87,12 @@ const ended = channel(RECONCILE_CHANNEL)
  * )
  * manager.add(webapps)
  */
-export function controller<T extends KubeObject, W extends readonly KubeObject[] = []>(
-  options: ControllerOptions<T, W>,
-  environment: ControllerEnvironment,
-): Controller<T> {
-  // Each source is called only with objects of its own resource, so its mapper and predicate get what they expect.
-  const watches = (options.watches ?? []) as unknown as readonly MappedSource<KubeObject>[]
-  return new Controller({ ...options, watches }, environment)
-}
-
-/**
- * *Guarantees*: an object is reconciled after every change that its sources pass, by one worker at a time;
- * failures are retried with backoff; nothing that a reconcile throws, and no time it takes, stops the controller; the
- * informers exist from the construction on, so that a standby keeps them warm. After the stop signal reconciles under
- * way get their grace, nothing new begins, and `run` resolves when the last one ended or was abandoned.
- */
 export class Controller<T extends KubeObject> implements Runnable {
   readonly name: string
   readonly needsLeadership: boolean
   readonly isSharded: boolean
   readonly #shards: ShardOwnership | undefined
-  readonly #options: ErasedOptions<T> & Settled
+  readonly #options: ControllerOptions<T> & Settled
   readonly #clock: Clock
   readonly #random: () => number
   readonly #logger: Logger
@@ -130,7 +119,7 @@ export class Controller<T extends KubeObject> implements Runnable {
   readonly #observe: ObserveWrite | undefined
   #runs = 0
 
-  constructor(options: ErasedOptions<T>, environment: ControllerEnvironment) {
+  constructor(options: ControllerOptions<T>, environment: ControllerEnvironment) {
     this.#options = { ...CONTROLLER_DEFAULTS, backoff: {}, retryRate: {}, onReconcile: () => undefined, ...options }
     checkOptions(this.#options)
     const { name, concurrency, backoff, retryRate } = this.#options
@@ -145,7 +134,7 @@ export class Controller<T extends KubeObject> implements Runnable {
     this.#events = environment.events ?? noEvents
     this.#client = cache.trackWrites(environment.client)
     this.#metrics = controllerMetrics(name, { concurrency, ...(metrics && { metrics }) })
-    this.#records = new RecordLog(this.#options.maxRecords)
+    this.#records = new RecordLog(MAX_RECORDS)
     this.#failureEvents = this.#options.failureEvents ? new FailureEvents(this.#events) : undefined
     this.#queue = new WorkQueue({
       name,
@@ -189,7 +178,7 @@ export class Controller<T extends KubeObject> implements Runnable {
     })
     this.#primaryInformers = watched.informersOf(primary.resource)
     for (const owned of sources.owns ?? []) watched.watch({ ...asSource(owned), map: toController(primary.resource) })
-    for (const source of sources.watches) watched.watch(source)
+    for (const source of sources.watches ?? []) watched.watch(source)
     for (const read of sources.reads ?? []) watched.read(asSource(read))
     this.#declaredInformers = watched.informers
   }
@@ -296,16 +285,15 @@ export class Controller<T extends KubeObject> implements Runnable {
   }
 
   async #waitForCaches(signal: AbortSignal): Promise<void> {
-    const { syncTimeoutMs } = this.#options
     const informers = this.#declaredInformers
-    const onTimeout = overdue(`syncing the caches of ${this.name}`, syncTimeoutMs)
-    using deadline = new Deadline(syncTimeoutMs, { clock: this.#clock, signal, onTimeout })
+    const onTimeout = overdue(`syncing the caches of ${this.name}`, SYNC_TIMEOUT_MS)
+    using deadline = new Deadline(SYNC_TIMEOUT_MS, { clock: this.#clock, signal, onTimeout })
     try {
       await Promise.all(informers.map((informer) => informer.waitForSync(deadline.signal)))
     } catch (error) {
       if (!deadline.hasPassed) throw error
       const missing = informers.map((informer) => informer.health()).filter(({ isSynced }) => !isSynced)
-      throw new CacheSyncTimeoutError(this.name, syncTimeoutMs, missing.map(describeFailure))
+      throw new CacheSyncTimeoutError(this.name, SYNC_TIMEOUT_MS, missing.map(describeFailure))
     }
   }
 
@@ -342,7 +330,7 @@ export class Controller<T extends KubeObject> implements Runnable {
   /** Never rejects. */
   async #reconcile(item: WorkItem<ObjectKey>, stopping: AbortSignal, term: ShardTerm | undefined): Promise<void> {
     const { key } = item
-    const { timeoutMs, graceMs, reconcile } = this.#options
+    const { timeoutMs, reconcile } = this.#options
     const startedMs = this.#clock.now()
     const reconcileId = `${this.#instance}-${(++this.#runs).toString(36)}`
     const logger = this.#logger.child({ ...key, reconcileId })
@@ -353,7 +341,6 @@ export class Controller<T extends KubeObject> implements Runnable {
       client: term === undefined ? this.#client : fenceWrites(this.#client, term.leadership),
       clock: this.#clock,
       timeoutMs,
-      graceMs,
       stopping: term === undefined ? [stopping] : [stopping, term.signal],
       observe: this.#observe,
       track: (call) => {

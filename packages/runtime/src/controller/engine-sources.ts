@@ -12,7 +12,7 @@ export interface Sources<T extends KubeObject> {
   readonly name: string
   readonly for: Resource<T> | Source<T>
   readonly owns?: readonly (Resource | Source<KubeObject>)[]
-  readonly watches: readonly MappedSource<KubeObject>[]
+  readonly watches?: readonly MappedSource<KubeObject>[]
   readonly reads?: readonly (Resource | Source<KubeObject>)[]
 }
 
@@ -28,7 +28,7 @@ export function feedEngine<T extends KubeObject>(
   engine: EngineFacts,
   ownFields: Transform,
 ): Pick<Sources<T>, 'owns' | 'watches' | 'reads'> {
-  const { name, owns = [], watches, reads = [] } = sources
+  const { name, owns = [], watches = [], reads = [] } = sources
   const primary = asSource(sources.for).resource
   if (resourceName(primary) !== resourceName(engine.resource)) {
     throw new ControllerConfigError(

@@ -1,6 +1,6 @@
 /** @module A controller with its own reconcile function, and the record of each reconcile. */
 export { type BackoffOptions, DEFAULT_BACKOFF, exponentialBackoff } from '../queue/backoff.ts'
-export { Controller, controller } from './controller.ts'
+export { Controller } from './controller.ts'
 export * from './controller-error.ts'
 export { CONTROLLER_DEFAULTS, type ControllerEnvironment, type ControllerOptions } from './controller-options.ts'
 export type { DescribeWrite, ObservedWrite } from './observed-write.ts'
@@ -9,4 +9,4 @@ export * from './predicates.ts'
 export * from './reconcile-record.ts'
 export type * from './reconcile-request.ts'
 export { noRuntimeWatches, type RuntimeWatch, type RuntimeWatches } from './runtime-watches.ts'
-export { type MappedSource, type Mapper, type Source, toController } from './sources.ts'
+export { type MappedSource, type Mapper, type Source, toController, watch } from './sources.ts'

@@ -1,15 +1,7 @@
 import type { ObjectMeta, Stored } from '@reeve/kube'
 import { expect, test } from 'vitest'
 import { type Widget, widget } from '../testing/fake-objects.ts'
-import {
-  allOf,
-  annotationsChanged,
-  anyOf,
-  generationChanged,
-  labelsChanged,
-  not,
-  type Predicate,
-} from './predicates.ts'
+import { annotationsChanged, anyOf, generationChanged, labelsChanged, type Predicate } from './predicates.ts'
 
 function stored(metadata: ObjectMeta): Stored<Widget> {
   const base = widget('a')
@@ -63,7 +55,4 @@ test('predicates combine', () => {
   const change = update({}, {})
   expect(anyOf(never, always)(change)).toBe(true)
   expect(anyOf(never, never)(change)).toBe(false)
-  expect(allOf(always, always)(change)).toBe(true)
-  expect(allOf(always, never)(change)).toBe(false)
-  expect(not(never)(change)).toBe(true)
 })

@@ -18,7 +18,7 @@ export type Predicate<T extends KubeObject = KubeObject> = (change: ObjectChange
  * {@link annotationsChanged} where they matter.
  *
  * @example
- * controller({ for: { resource: WebApps, predicate: generationChanged }, ... })
+ * defineOperator({ controllers: [{ for: { resource: WebApps, predicate: generationChanged }, ... }], ... })
  */
 export const generationChanged: Predicate = (change) => {
   if (change.type !== 'modified') return true
@@ -47,26 +47,6 @@ export const annotationsChanged: Predicate = (change) =>
  */
 export function anyOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (change) => predicates.some((passes) => passes(change))
-}
-
-/**
- * Passes what all of the predicates pass.
- *
- * @example
- * allOf(generationChanged, ({ object }) => object.metadata.namespace !== 'kube-system')
- */
-export function allOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
-  return (change) => predicates.every((passes) => passes(change))
-}
-
-/**
- * Passes what the predicate does not pass.
- *
- * @example
- * not(({ object }) => isPaused(object))
- */
-export function not<T extends KubeObject>(predicate: Predicate<T>): Predicate<T> {
-  return (change) => !predicate(change)
 }
 
 type TextMap = Readonly<Record<string, string>>

@@ -1,6 +1,7 @@
 /** One run of a reconcile: its time limit, its signal, its fenced client, and what it leaves for the record. */
 import type { Clock, KubeClient, ObjectKey, Timer } from '@reeve/kube'
 import { ControllerStoppingError, ReconcileAbandonedError, ReconcileTimeoutError } from './controller-error.ts'
+import { GRACE_MS } from './controller-options.ts'
 import { fencedClient, type TrackWrite } from './fenced-client.ts'
 import type { ObserveWrite } from './observed-write.ts'
 import type { StageRecord, WriteRecord } from './reconcile-record.ts'
@@ -18,7 +19,6 @@ export interface ReconcileRunOptions {
   readonly client: KubeClient
   readonly clock: Clock
   readonly timeoutMs: number
-  readonly graceMs: number
   /** Abort when the controller stops, or when the object goes to another replica. */
   readonly stopping: readonly AbortSignal[]
   /** Compares the states before and after a write. @default changes are not recorded */
@@ -28,7 +28,7 @@ export interface ReconcileRunOptions {
 }
 
 /**
- * *Guarantees*: {@link ReconcileRun.execute} settles at the latest `graceMs` after the time limit or the stop, whatever
+ * *Guarantees*: {@link ReconcileRun.execute} settles at the latest {@link GRACE_MS} after the time limit or the stop, whatever
  * the work does; from then on {@link ReconcileRun.client} rejects everything, so that abandoned work cannot write while
  * the next reconcile of the same key is in progress.
  */
@@ -140,10 +140,10 @@ export class ReconcileRun {
 
   #cutShort(reason: Error): void {
     if (this.#cut.signal.aborted) return
-    const { clock, controller, key, graceMs } = this.#options
+    const { clock, controller, key } = this.#options
     this.#cut.abort(reason)
-    this.#graceTimer = clock.schedule(graceMs, () => {
-      const abandoned = new ReconcileAbandonedError(controller, key, graceMs, { cause: reason })
+    this.#graceTimer = clock.schedule(GRACE_MS, () => {
+      const abandoned = new ReconcileAbandonedError(controller, key, GRACE_MS, { cause: reason })
       this.#abandonedFor = abandoned
       this.#abandonedSignal?.abort(abandoned)
       this.#giveUp?.(abandoned)

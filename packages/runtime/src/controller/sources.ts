@@ -21,10 +21,20 @@ export interface MappedSource<T extends KubeObject> extends Source<T> {
 }
 
 /**
+ * A kind to watch, with the resources that a change concerns.
+ *
+ * @example
+ * watches: [watch({ resource: Secrets, namespace: 'shop', map: (secret, cache) => usersOf(secret, cache) })]
+ */
+export function watch<T extends KubeObject>(source: MappedSource<T>): MappedSource<KubeObject> {
+  return source as unknown as MappedSource<KubeObject> // it is called only with objects of its own resource
+}
+
+/**
  * Maps an object to its controller, if that is of the resource `owner`.
  *
  * @example
- * watches: [{ resource: Pods, map: toController(ReplicaSets) }]
+ * watches: [watch({ resource: Pods, map: toController(ReplicaSets) })]
  */
 export function toController(owner: Resource): Mapper<KubeObject> {
   return ({ metadata }) => {

@@ -1,42 +1,46 @@
-import { Readable } from 'node:stream'
-import type { Transport, TransportRequest } from '@reeve/kube'
 import { expect, test } from 'vitest'
+import { FakeCluster } from '../testing/fake-cluster.ts'
+import { Widgets, widget } from '../testing/fake-objects.ts'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
-import { fenceTransport } from './fence.ts'
+import { fenceWrites } from './fence.ts'
 import { LeadershipTerm } from './leadership.ts'
 import { timeSource } from './time-source.ts'
 
 function fenced() {
   const clock = new SimulatedClock()
+  const cluster = new FakeCluster({ clock })
   const term = new LeadershipTerm(10_000, clock)
-  const sent: string[] = []
-  const transport: Transport = {
-    send: async ({ method, path }) => {
-      sent.push(`${method} ${path}`)
-      return { status: 200, headers: {}, body: Readable.from([]) }
-    },
-    close: async () => undefined,
-  }
-  const fence = fenceTransport(transport, term)
-  const send = (method: TransportRequest['method'], path: string) => fence.send({ method, path, headers: {} })
+  const client = fenceWrites(cluster.client, term)
   const lead = () => term.renew(timeSource(clock).now(), () => new Error('expired'))
-  return { clock, sent, send, lead }
+  const sent = () => cluster.requests.map(({ verb, name }) => `${verb} ${name}`)
+  return { clock, cluster, client, lead, sent }
 }
 
-test('writes pass while leading and are rejected from the deadline on, without a timer having to fire', async () => {
-  const { clock, sent, send, lead } = fenced()
+test('writes pass while leading and are rejected from the deadline on', async () => {
+  const { clock, client, lead, sent } = fenced()
   lead()
   await clock.advance(9_999)
-  await send('POST', '/api/v1/pods')
+  await client.create(Widgets, widget('early'))
   await clock.advance(1)
-  await expect(send('PATCH', '/api/v1/pods/x?fieldManager=me')).rejects.toThrow('refused to PATCH /api/v1/pods/x:')
-  expect(sent).toEqual(['POST /api/v1/pods'])
+  await expect(client.create(Widgets, widget('late'))).rejects.toThrow('refused to create Widget ns/late:')
+  expect(sent()).toEqual(['create early'])
+})
+
+test('a write in progress is aborted when the term ends', async () => {
+  const { clock, cluster, client, lead } = fenced()
+  lead()
+  cluster.before = ({ signal }) =>
+    new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+  const write = client.create(Widgets, widget('slow'))
+  const outcome = expect(write).rejects.toMatchObject({ code: 'NOT_LEADER' })
+  await clock.advance(10_000)
+  await outcome
 })
 
 test('reads and dry runs always pass', async () => {
-  const { sent, send } = fenced()
-  await send('GET', '/api/v1/pods')
-  await send('POST', '/api/v1/pods?dryRun=All')
-  expect(sent).toHaveLength(2)
-  await expect(send('DELETE', '/api/v1/pods/x')).rejects.toMatchObject({ code: 'NOT_LEADER' })
+  const { client, sent } = fenced()
+  await client.list(Widgets)
+  await client.create(Widgets, widget('tried'), { dryRun: true })
+  expect(sent()).toHaveLength(2)
+  await expect(client.delete(Widgets, { namespace: 'ns', name: 'tried' })).rejects.toMatchObject({ code: 'NOT_LEADER' })
 })

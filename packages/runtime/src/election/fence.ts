@@ -1,7 +1,6 @@
-/** Keeps a process that does not lead from writing: calls of a client, and every single request below them. */
-import type { KubeClient, RawRequest, Transport } from '@reeve/kube'
+/** Keeps a process that does not lead from writing. */
+import type { KubeClient, RawRequest } from '@reeve/kube'
 import { type ClientCall, interceptClient } from '../lifecycle/intercept-client.ts'
-import { NotLeaderError } from './election-error.ts'
 import type { Leadership } from './leadership.ts'
 
 /**
@@ -11,7 +10,8 @@ import type { Leadership } from './leadership.ts'
  * one that is in progress when leadership ends is aborted with the same error; the election waits for writes in
  * progress before it gives the lease back.
  *
- * *Caveat*: the server may still process an aborted request that was already sent.
+ * *Caveat*: the server may still process an aborted request that was already sent; and after a long pause of the process, a
+ * retry inside a call may be sent before the timer that ends the term.
  *
  * @example
  * const client = fenceWrites(plainClient, elector.leadership)
@@ -29,29 +29,6 @@ export function fenceWrites(client: KubeClient, leadership: Leadership): KubeCli
       }
     },
   })
-}
-
-/**
- * A transport that sends only reads while this process does not lead.
- *
- * A client retries inside one call. After a long pause of the process its retry may wake before the timer that ends
- * the term; here the deadline is checked again for each try. Use it under a client for the strictest fence, and
- * wrap that in `fenceWrites`, which waits for writes in progress and names the object in errors.
- *
- * @example
- * const writer = fenceWrites(createClient({ transport: fenceTransport(transport, leadership) }), leadership)
- */
-export function fenceTransport(transport: Transport, leadership: Leadership): Transport {
-  return {
-    send: async (request) => {
-      const isHarmless = request.method === 'GET' || /[?&]dryRun=All(&|$)/.test(request.path)
-      if (!isHarmless && leadership.remainingMs <= 0) {
-        throw new NotLeaderError(`${request.method} ${request.path.split('?', 1)[0]}`)
-      }
-      return transport.send(request)
-    },
-    close: () => transport.close(),
-  }
 }
 
 function describe({ verb, resource, key }: ClientCall, options: object): string {

@@ -57,8 +57,6 @@ export interface ManagerOptions<Cache extends Runnable = Runnable> {
   readonly metricsAddress?: MetricsAddress
   /** How long each phase of the start may take. @default 120_000 */
   readonly startTimeoutMs?: number
-  /** How long a stop may take as a whole. Above 5 s, which are kept for the lease and the servers. @default 25_000 */
-  readonly shutdownGraceMs?: number
 }
 
 type ManagerState = 'new' | StartPhase | 'running' | 'stopping' | 'stopped'
@@ -110,7 +108,6 @@ export class Manager<Cache extends Runnable = Runnable> {
   readonly #soleTerm: LeadershipTerm | undefined
   readonly #shardElector: ShardElector | undefined
   readonly #startTimeoutMs: number
-  readonly #graceMs: number
   readonly #stop = new AbortController()
   #state: ManagerState = 'new'
   #failure: Error | undefined
@@ -119,11 +116,6 @@ export class Manager<Cache extends Runnable = Runnable> {
     this.#clock = options.clock ?? systemClock
     this.#logger = options.logger ?? silentLogger
     this.#startTimeoutMs = options.startTimeoutMs ?? MANAGER_DEFAULTS.startTimeoutMs
-    this.#graceMs = options.shutdownGraceMs ?? MANAGER_DEFAULTS.shutdownGraceMs
-    if (!(this.#graceMs > MANAGER_DEFAULTS.shutdownReserveMs)) {
-      const least = MANAGER_DEFAULTS.shutdownReserveMs
-      throw new RuntimeError('MANAGER_CONFIG', `shutdownGraceMs is ${this.#graceMs}: it must be above ${least}`)
-    }
     if (options.leaderElection !== undefined && options.sharding !== undefined) {
       throw new RuntimeError('MANAGER_CONFIG', 'leaderElection and sharding exclude each other: use one of them')
     }
@@ -191,7 +183,7 @@ export class Manager<Cache extends Runnable = Runnable> {
     const notStopped = await this.#shutDown(groups)
     this.#state = 'stopped'
     if (this.#failure !== undefined) throw this.#failure
-    if (notStopped.length > 0) throw new ShutdownTimeoutError(notStopped, this.#graceMs)
+    if (notStopped.length > 0) throw new ShutdownTimeoutError(notStopped, MANAGER_DEFAULTS.shutdownGraceMs)
   }
 
   async #start(groups: Groups): Promise<void> {
@@ -239,12 +231,12 @@ export class Manager<Cache extends Runnable = Runnable> {
   /** Returns the names of what did not stop within the grace. */
   async #shutDown(groups: Groups): Promise<readonly string[]> {
     this.#state = 'stopping'
-    this.#logger.info({ graceMs: this.#graceMs }, 'stopping')
-    const leadersMs = this.#graceMs - MANAGER_DEFAULTS.shutdownReserveMs
+    this.#logger.info({ graceMs: MANAGER_DEFAULTS.shutdownGraceMs }, 'stopping')
+    const leadersMs = MANAGER_DEFAULTS.shutdownGraceMs - MANAGER_DEFAULTS.shutdownReserveMs
     const within = (ms: number, what: string) => new Deadline(ms, { clock: this.#clock, onTimeout: overdue(what, ms) })
     using leaders = within(leadersMs, 'stopping what needs leadership')
     using release = within(leadersMs + ELECTION_DEFAULTS.releaseTimeoutMs, 'giving the lease back')
-    using whole = within(this.#graceMs, 'stopping')
+    using whole = within(MANAGER_DEFAULTS.shutdownGraceMs, 'stopping')
     await groups.leader.stop(leaders.signal)
     await this.#resign(groups.leader.running.length === 0 ? release.signal : AbortSignal.abort(leaders.signal.reason))
     for (const phase of START_PHASES.toReversed()) await groups[phase].stop(whole.signal)

@@ -2,6 +2,8 @@
 import { constants } from 'node:os'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+
 /** The part of `process` that is used. */
 export interface SignalSource {
   on(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown
@@ -10,8 +12,6 @@ export interface SignalSource {
 
 /** Options of {@link runUntilSignal}. */
 export interface RunUntilSignalOptions {
-  /** @default SIGTERM and SIGINT */
-  readonly signals?: readonly NodeJS.Signals[]
   readonly logger?: Logger
   /** @default process */
   readonly source?: SignalSource
@@ -29,7 +29,7 @@ export async function runUntilSignal(
   run: (signal: AbortSignal) => Promise<void>,
   options: RunUntilSignalOptions = {},
 ): Promise<number> {
-  const { signals = ['SIGTERM', 'SIGINT'], logger = silentLogger, source = process } = options
+  const { logger = silentLogger, source = process } = options
   const stop = new AbortController()
   const forced = Promise.withResolvers<number>()
   const onSignal = (signal: NodeJS.Signals) => {
@@ -41,11 +41,11 @@ export async function runUntilSignal(
     logger.info({ signal }, 'received a signal, stopping')
     stop.abort(new DOMException(`received ${signal}`, 'AbortError'))
   }
-  for (const signal of signals) source.on(signal, onSignal)
+  for (const signal of SIGNALS) source.on(signal, onSignal)
   try {
     return await Promise.race([forced.promise, exitCodeOf(run, stop.signal, logger)])
   } finally {
-    for (const signal of signals) source.off(signal, onSignal)
+    for (const signal of SIGNALS) source.off(signal, onSignal)
   }
 }
 

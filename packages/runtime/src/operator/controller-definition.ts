@@ -16,7 +16,6 @@ type Tuning<Primary extends KubeObject> = Pick<
   | 'concurrency'
   | 'timeoutMs'
   | 'resyncMs'
-  | 'graceMs'
   | 'backoff'
   | 'retryRate'
   | 'onReconcile'
@@ -112,16 +111,6 @@ export type ControllerDefinition<Primary extends Reportable> =
   | ComponentController<Primary>
   | RenderController<Primary>
   | FunctionController<Primary>
-
-/**
- * A kind to watch, with the resources that a change concerns.
- *
- * @example
- * watches: [watch({ resource: Secrets, namespace: 'shop', map: (secret, cache) => usersOf(secret, cache) })]
- */
-export function watch<T extends KubeObject>(source: MappedSource<T>): MappedSource<KubeObject> {
-  return source as unknown as MappedSource<KubeObject> // it is called only with objects of its own resource
-}
 
 /**
  * A definition whose type does not say of which resource it is: for lists that are put together at run time.

@@ -4,7 +4,7 @@ import type { AnyComponent, Reportable } from '../components/component.ts'
 import { reconcileComponents } from '../components/reconcile-components.ts'
 import type { ControllerOptions } from '../controller/controller-options.ts'
 import type { Reconcile, ReconcileRequest } from '../controller/reconcile-request.ts'
-import { asSource, type MappedSource, type Source } from '../controller/sources.ts'
+import { asSource, type Source } from '../controller/sources.ts'
 import {
   type ComponentController,
   type ComponentSet,
@@ -30,10 +30,7 @@ export interface DescribedController {
 }
 
 /** Everything a controller is made with, with types erased. */
-export type ControllerSettings = Omit<ControllerOptions<Reportable>, 'watches'> & {
-  readonly watches: readonly MappedSource<KubeObject>[]
-  readonly eventSource?: string
-}
+export type ControllerSettings = ControllerOptions<Reportable> & { readonly eventSource?: string }
 
 /** The settings of a controller, with its own reconcile function: the engine remembers what it has seen. */
 export function settingsOf(operator: string, definition: ControllerDefinition<Reportable>): ControllerSettings {
@@ -48,7 +45,6 @@ export function settingsOf(operator: string, definition: ControllerDefinition<Re
     concurrency: definition.concurrency,
     timeoutMs: definition.timeoutMs,
     resyncMs: definition.resyncMs,
-    graceMs: definition.graceMs,
     backoff: definition.backoff,
     retryRate: definition.retryRate,
     onReconcile: definition.onReconcile,
@@ -81,7 +77,7 @@ function checked(
 
 /** The controller as a plan needs it. */
 export function describedOf(
-  { name, for: primary, owns = [], watches, reads = [], reconcile }: ControllerSettings,
+  { name, for: primary, owns = [], watches = [], reads = [], reconcile }: ControllerSettings,
   definition: ControllerDefinition<Reportable> | undefined,
 ): DescribedController {
   return {

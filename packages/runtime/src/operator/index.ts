@@ -1,4 +1,6 @@
 /** @module The front door in full: operators, their parts, and the roles they need. */
+
+export { watch } from '../controller/sources.ts'
 export { type DetachOptions, detachCrds, withoutConversion } from '../crds/detach-crds.ts'
 export * from './add-webhooks.ts'
 export * from './controller-definition.ts'

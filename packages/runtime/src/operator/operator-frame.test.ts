@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { controller } from '../controller/controller.ts'
+import { Controller } from '../controller/controller.ts'
 import { FakeCluster } from '../testing/fake-cluster.ts'
 import { Widgets, widget } from '../testing/fake-objects.ts'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
@@ -22,7 +22,7 @@ test('a frame runs controllers on its cache, and is ready while that hears from 
       seen.push(key.name)
     },
   }
-  manager.add(controller(widgets, environment))
+  manager.add(new Controller(widgets, environment))
   const stop = new AbortController()
   const running = manager.run(stop.signal)
   await clock.runUntil(() => seen.length > 0)

@@ -59,7 +59,7 @@ export interface OperatorFrame {
  *
  * @example
  * const { manager, environment } = operatorFrame('webapp-operator', options)
- * manager.add(controller({ name: 'webapp', for: WebApps, reconcile }, environment))
+ * manager.add(new Controller({ name: 'webapp', for: WebApps, reconcile }, environment))
  */
 export function operatorFrame(component: string, options: OperatorFrameOptions): OperatorFrame {
   const { client, clock, logger, metrics, random, healthAddress, metricsAddress, observer } = options

@@ -31,23 +31,19 @@ export class AlreadyControlledError extends RuntimeError {
 
 /**
  * The reference that makes `owner` the controller of the object with this reference.
- *
- * @param options.blockOwnerDeletion foreground deletion of the owner waits for the child. @default true
+ * Foreground deletion of the owner waits for the object.
  *
  * @example
  * const deployment = { ...template, metadata: { ...template.metadata, ownerReferences: [controllerReference(app)] } }
  */
-export function controllerReference(
-  owner: Stored<KubeObject>,
-  options: { readonly blockOwnerDeletion?: boolean } = {},
-): OwnerReference {
+export function controllerReference(owner: Stored<KubeObject>): OwnerReference {
   return {
     apiVersion: owner.apiVersion,
     kind: owner.kind,
     name: owner.metadata.name,
     uid: owner.metadata.uid,
     controller: true,
-    blockOwnerDeletion: options.blockOwnerDeletion ?? true,
+    blockOwnerDeletion: true,
   }
 }
 
@@ -84,17 +80,6 @@ export function withControllerReference<T extends KubeObject>(owner: Stored<Kube
  */
 export function controllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find(({ controller }) => controller === true)
-}
-
-/**
- * True when `owner`, this very incarnation of it, controls `object`. An object of the same name that was deleted
- * and created again has another uid and does not.
- *
- * @example
- * const mine = pods.filter((pod) => isControlledBy(pod, replicaSet))
- */
-export function isControlledBy(object: KubeObject, owner: Stored<KubeObject>): boolean {
-  return controllerOf(object)?.uid === owner.metadata.uid
 }
 
 function describe(object: KubeObject): string {

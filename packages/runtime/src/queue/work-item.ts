@@ -18,7 +18,7 @@ export type Priority = 'high' | 'normal' | 'low'
  */
 export const HEAD_START_MS: Readonly<Record<Priority, number>> = { high: 60_000, normal: 30_000, low: 0 }
 
-/** Defaults of {@link WorkQueueOptions}. */
+/** Limits of a queue. */
 export const QUEUE_DEFAULTS = Object.freeze({ maxReasons: 8, maxKeys: 1_000_000 })
 
 /** Options of {@link WorkQueue}. */
@@ -36,8 +36,6 @@ export interface WorkQueueOptions<K> {
   readonly backoff?: BackoffOptions
   /** Limit of retries over all keys together. @default 10 per second, bursts of 100 */
   readonly retryRate?: TokenBucketOptions
-  /** Distinct reasons kept per key. @default 8 */
-  readonly maxReasons?: number
   /**
    * Maximum number of keys. Far above what any cluster has: reaching it means that something generates keys, and
    * further ones are rejected, logged and counted. @default 1_000_000

@@ -78,7 +78,6 @@ export class WorkQueue<K> {
   readonly #identify: (key: K) => unknown
   readonly #backoff: BackoffOptions
   readonly #retryLimit: TokenBucket
-  readonly #maxReasons: number
   readonly #maxKeys: number
 
   readonly #states = new Map<unknown, KeyState<K>>()
@@ -89,8 +88,7 @@ export class WorkQueue<K> {
     return difference === 0 ? a.sequence < b.sequence : difference < 0
   })
   readonly #takers: ((item: WorkItem<K> | undefined) => void)[] = []
-  readonly #whenEmpty: (() => void)[] = []
-  #phase: 'open' | 'draining' | 'stopped' = 'open'
+  #isStopped = false
   #sequence = 0
   #isFull = false
   #isWaking = false
@@ -105,7 +103,6 @@ export class WorkQueue<K> {
     this.#identify = options.identify ?? ((key) => key)
     this.#backoff = options.backoff ?? {}
     this.#retryLimit = new TokenBucket(this.#clock.now(), options.retryRate)
-    this.#maxReasons = options.maxReasons ?? QUEUE_DEFAULTS.maxReasons
     this.#maxKeys = options.maxKeys ?? QUEUE_DEFAULTS.maxKeys
   }
 
@@ -130,7 +127,7 @@ export class WorkQueue<K> {
    * @returns false when the key was rejected because the queue is stopped or full.
    */
   add(key: K, options: AddOptions = {}): boolean {
-    if (this.#phase !== 'open') return false
+    if (this.#isStopped) return false
     const state = this.#stateOf(key)
     if (state === undefined) return false
     this.#request(state, options, false)
@@ -145,7 +142,7 @@ export class WorkQueue<K> {
    */
   retry(key: K, options: { readonly reason?: Reason; readonly minDelayMs?: number } = {}): number {
     const { reason = { event: 'retry' }, minDelayMs = 0 } = options
-    const state = this.#phase === 'open' ? this.#stateOf(key) : undefined
+    const state = this.#isStopped ? undefined : this.#stateOf(key)
     if (state === undefined) return 0
     state.failures++
     const delayMs = Math.max(
@@ -161,7 +158,7 @@ export class WorkQueue<K> {
 
   /** Requests another run although nothing changes, which echoes do not bring forward. */
   postpone(key: K, options: { readonly reason: Reason; readonly delayMs: number }): void {
-    const state = this.#phase === 'open' ? this.#stateOf(key) : undefined
+    const state = this.#isStopped ? undefined : this.#stateOf(key)
     if (state === undefined) return
     this.#dropEchoes(state)
     this.#request(state, { priority: 'normal', ...options }, true)
@@ -190,31 +187,10 @@ export class WorkQueue<K> {
     return this.#states.get(this.#identify(key))?.failures ?? 0
   }
 
-  /**
-   * The next key to work on, as soon as one is ready; `undefined` once the queue is stopped.
-   *
-   * *Errors*: the signal's reason when it aborts first.
-   */
-  async take(options: { readonly signal?: AbortSignal } = {}): Promise<WorkItem<K> | undefined> {
-    const { signal } = options
-    signal?.throwIfAborted()
-    if (this.#phase === 'stopped') return undefined
-    const next = this.#start()
-    if (next !== undefined) return next
-    if (this.#phase !== 'open' && this.#running.size === 0) return undefined
-    return new Promise((resolve, reject) => {
-      const onAbort = () => {
-        const index = this.#takers.indexOf(taker)
-        if (index >= 0) this.#takers.splice(index, 1)
-        reject(signal?.reason)
-      }
-      const taker = (item: WorkItem<K> | undefined) => {
-        signal?.removeEventListener('abort', onAbort)
-        resolve(item)
-      }
-      signal?.addEventListener('abort', onAbort, { once: true })
-      this.#takers.push(taker)
-    })
+  /** The next key to work on, as soon as one is ready; `undefined` once the queue is stopped. */
+  async take(): Promise<WorkItem<K> | undefined> {
+    if (this.#isStopped) return undefined
+    return this.#start() ?? new Promise((resolve) => this.#takers.push(resolve))
   }
 
   /** Completes an item, whatever the outcome. A second call for the same item does nothing. */
@@ -224,19 +200,14 @@ export class WorkQueue<K> {
     this.#metrics.finished((this.#clock.now() - state.running.sinceMs) / 1_000)
     state.running = undefined
     this.#running.delete(state)
-    const { pending } = state
-    if (pending !== undefined && this.#phase === 'draining' && pending.dueMs > this.#clock.now()) {
-      state.pending = undefined
-    }
     if (state.pending !== undefined) this.#settle(state.pending)
     else this.#discardIdle(state)
-    this.#announceEmpty()
   }
 
   /** Rejects further keys, drops waiting keys, ends every `take`. Items in progress may still be completed. */
   stop(): void {
-    this.#phase = 'stopped'
-    this.#dropDelayed()
+    this.#isStopped = true
+    for (const { state } of this.#delayed.clear()) state.pending = undefined
     for (const pending of this.#ready.values()) pending.state.pending = undefined
     this.#ready.clear()
     for (const state of [...this.#states.values()]) {
@@ -246,36 +217,6 @@ export class WorkQueue<K> {
       this.#discardIdle(state)
     }
     for (const taker of this.#takers.splice(0)) taker(undefined)
-    this.#announceEmpty()
-  }
-
-  /**
-   * Rejects further keys, lets workers finish ready keys and items in progress, then stops. Delayed keys are dropped:
-   * the next start reconciles everything anyway.
-   *
-   * @returns the keys still in progress after `timeoutMs`; empty if everything finished.
-   *
-   * *Errors*: the signal's reason when it aborts first; the queue is stopped then, too.
-   */
-  async drain(options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<readonly K[]> {
-    const { timeoutMs, signal } = options
-    if (this.#phase === 'open') {
-      this.#phase = 'draining'
-      this.#dropDelayed()
-    }
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = this.#clock.schedule(timeoutMs, resolve)
-    const onAbort = () => resolve()
-    signal?.addEventListener('abort', onAbort, { once: true })
-    this.#whenEmpty.push(resolve)
-    this.#announceEmpty()
-    if (signal?.aborted) resolve()
-    await promise
-    timer.cancel()
-    signal?.removeEventListener('abort', onAbort)
-    this.stop()
-    signal?.throwIfAborted()
-    return [...this.#running].map(({ key }) => key)
   }
 
   /** What the metrics show. */
@@ -315,7 +256,7 @@ export class WorkQueue<K> {
     const dueMs = this.#clock.now() + (delayMs > 0 ? delayMs : 0)
     const pending = state.pending ?? {
       state,
-      reasons: new ReasonSet(this.#maxReasons),
+      reasons: new ReasonSet(QUEUE_DEFAULTS.maxReasons),
       sequence: this.#sequence++,
       dueMs: Number.POSITIVE_INFINITY,
       priority,
@@ -407,22 +348,12 @@ export class WorkQueue<K> {
     return item
   }
 
-  #dropDelayed(): void {
-    for (const { state } of this.#delayed.clear()) state.pending = undefined
-  }
-
   /** A key without work, request or failure is forgotten, so that the queue does not grow. */
   #discardIdle(state: KeyState<K>): void {
     const { pending, running, failures, hasGivenUp } = state
     if (pending === undefined && running === undefined && failures === 0 && !hasGivenUp) {
       this.#states.delete(state.id)
     }
-  }
-
-  #announceEmpty(): void {
-    if (this.#phase === 'open' || this.#ready.size > 0 || this.#running.size > 0) return
-    for (const taker of this.#takers.splice(0)) taker(undefined)
-    for (const resolve of this.#whenEmpty.splice(0)) resolve()
   }
 }
 

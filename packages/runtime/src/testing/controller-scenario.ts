@@ -1,6 +1,5 @@
 /** Set-up shared by the tests of controllers: a controller for widgets on a fake cluster and a simulated clock. */
-import type { KubeObject } from '@reeve/kube'
-import { type Controller, controller } from '../controller/controller.ts'
+import { Controller } from '../controller/controller.ts'
 import type { ControllerEnvironment, ControllerOptions } from '../controller/controller-options.ts'
 import type { ReconcileRequest } from '../controller/reconcile-request.ts'
 import { type CacheScenario, cacheScenario } from './cache-scenario.ts'
@@ -16,8 +15,8 @@ export interface ControllerScenario extends CacheScenario {
 }
 
 /** Starts cache and controller; `reconcile` does nothing unless given. */
-export async function controllerScenario<W extends readonly KubeObject[] = []>(
-  options: Partial<ControllerOptions<Widget, W>> = {},
+export async function controllerScenario(
+  options: Partial<ControllerOptions<Widget>> = {},
   environment: Partial<ControllerEnvironment> = {},
   prepare: (scenario: CacheScenario) => void = () => undefined,
 ): Promise<ControllerScenario> {
@@ -25,7 +24,7 @@ export async function controllerScenario<W extends readonly KubeObject[] = []>(
   const { cache, cluster, clock } = scenario
   prepare(scenario)
   const requests: ReconcileRequest<Widget>[] = []
-  const made = controller<Widget, W>(
+  const made = new Controller<Widget>(
     {
       name: 'widget',
       for: Widgets,

@@ -4,7 +4,7 @@ import { ConfigMaps, type KubeClient, type Stored } from '@reeve/kube'
 import { desired } from '@reeve/runtime'
 import { Cache } from '@reeve/runtime/cache'
 import { reconcileComponents } from '@reeve/runtime/components'
-import { controller, type Reconcile } from '@reeve/runtime/controller'
+import { Controller, type Reconcile } from '@reeve/runtime/controller'
 import { keepOwnFields } from '@reeve/runtime/engine'
 import { withFinalizer } from '@reeve/runtime/finalizers'
 import { createManager } from '@reeve/runtime/manager'
@@ -55,7 +55,7 @@ export function boxOperator(name: string, parts: BoxParts): OperatorUnderTest {
       const labelSelector = Object.entries(LABELS)
         .map((entry) => entry.join('='))
         .join(',')
-      const boxes = controller(
+      const boxes = new Controller(
         {
           name: 'box',
           for: Boxes,
