@@ -26,8 +26,7 @@ import {
   informerId,
   resourceName,
 } from './informer-options.ts'
-import { ObjectCompactor } from './object-compactor.ts'
-import { ObjectFreezer } from './object-freezer.ts'
+import { SharedParts } from './shared-parts.ts'
 import { trackWrites } from './track-writes.ts'
 import { stripManagedFields, type Transform } from './transform.ts'
 
@@ -124,8 +123,7 @@ export class Cache implements Runnable, CacheReader {
       timing: checkTiming({ ...INFORMER_TIMING, ...options.timing }),
       streaming: { isOffered: true },
       transform,
-      freezer: new ObjectFreezer(),
-      compactor: new ObjectCompactor(),
+      parts: new SharedParts(),
     }
     this.#maxInformers = options.maxInformers ?? DEFAULT_MAX_INFORMERS
     this.#reader = readerOf((of) => this.#informersOf(of), 'declare it with cache.informer() first')

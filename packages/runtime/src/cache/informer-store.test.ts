@@ -44,11 +44,6 @@ describe('own writes', () => {
     expect(store.ownWriteAt('12')).toBeUndefined()
   })
 
-  test('do not count among the other objects', () => {
-    const store = storeWith(stored('a', 5), stored('b', 6))
-    expect([stored('a', 11), stored('c', 12)].map((object) => store.sizeWithout(object))).toEqual([1, 2])
-  })
-
   test('whose event came before the response need no overlay', () => {
     const store = storeWith(stored('a', 5))
     store.applyEvent('MODIFIED', stored('a', 11))

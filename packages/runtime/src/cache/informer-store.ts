@@ -198,11 +198,6 @@ export class InformerStore<T extends KubeObject> {
     return this.#ownValues.get(version)
   }
 
-  /** How many objects readers see besides this one. */
-  sizeWithout({ metadata }: Stored<T>): number {
-    return this.view.size - (this.view.get(formatKey(metadata)) === undefined ? 0 : 1)
-  }
-
   /** Call this when a deletion is sent. */
   beginDeletion(key: string): DeletionStart {
     return { sequence: this.#sequence, watchedUid: this.watched(key)?.metadata.uid }

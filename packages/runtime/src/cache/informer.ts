@@ -20,18 +20,11 @@ import type { InformerHealth } from './informer-health.ts'
 import type { InformerMetrics } from './informer-metrics.ts'
 import { describeSelection, type InformerOptions, type InformerTiming, resourceName } from './informer-options.ts'
 import { type DeletionStart, InformerStore } from './informer-store.ts'
-import type { ObjectCompactor } from './object-compactor.ts'
-import type { ObjectFreezer } from './object-freezer.ts'
 import { type Indexer, NAMESPACE_INDEX, OWNER_INDEX } from './object-store.ts'
 import { Reflector, type StreamingSupport } from './reflector.ts'
 import { fieldMatcher, labelMatcher, type Matcher } from './selector.ts'
+import type { SharedParts } from './shared-parts.ts'
 import { metadataOf, type Transform } from './transform.ts'
-
-/**
- * From so many objects on they are compacted, which takes several times as long as freezing them. Fewer objects take a few
- * megabytes at most, and an operator that writes and reads them all the time would only pack and unpack them.
- */
-const COMPACT_FROM = 1_000
 
 /** Synchronous reads of a local copy. Objects are frozen and shared: copy before changing. */
 export interface Lister<T extends KubeObject> {
@@ -54,8 +47,7 @@ export interface InformerEnvironment {
   readonly timing: InformerTiming
   readonly streaming: StreamingSupport
   readonly transform: Transform
-  readonly freezer: ObjectFreezer
-  readonly compactor: ObjectCompactor
+  readonly parts: SharedParts
 }
 
 /**
@@ -79,8 +71,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   readonly #reflector: Reflector<T>
   readonly #matchers: readonly Matcher[]
   readonly #transform: Transform
-  readonly #freezer: ObjectFreezer
-  readonly #compactor: ObjectCompactor
+  readonly #parts: SharedParts
   readonly #synced = Promise.withResolvers<void>()
   readonly #stop = new AbortController()
   /** By field manager, of which a process has one or two. */
@@ -109,8 +100,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
       ...(fieldSelector === undefined ? [] : [fieldMatcher(fieldSelector)]),
     ]
     this.#transform = options.transform ?? environment.transform
-    this.#freezer = environment.freezer
-    this.#compactor = environment.compactor
+    this.#parts = environment.parts
     this.addIndexers(indexers)
     const logger = environment.logger.child({ informer: describeSelection(of, this.selection) })
     this.#handlers = new InformerHandlers(logger, () => environment.metrics.handlerFailed(resourceName(of)))
@@ -121,7 +111,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
       metadataOnly,
       mayBeMissing,
       store: this.#store,
-      prepare: (object, others) => this.#prepare(object, others),
+      prepare: (object) => this.#prepare(object),
       onChanges: (changes, isInitial) => this.#handlers.dispatch(changes, isInitial),
       onSynced: () => {
         this.#handlers.synced()
@@ -242,7 +232,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
     const isSelected = this.selects(written)
     const isOurs = this.selection.namespace === undefined || this.selection.namespace === written.metadata.namespace
     if (!isOurs) return
-    this.#store.recordWrite(written, isSelected ? this.#prepare(written, this.#store.sizeWithout(written)) : undefined)
+    this.#store.recordWrite(written, isSelected ? this.#prepare(written) : undefined)
   }
 
   /** Call this when a deletion is sent, for {@link Informer.recordDeletion}. */
@@ -268,10 +258,8 @@ export class Informer<T extends KubeObject> implements Lister<T> {
     this.#store.recordDeletion(formatKey(key), start, uid, version)
   }
 
-  /** @param others how many other objects are cached already */
-  #prepare(object: Stored<T>, others: number): Stored<T> {
-    const cut = this.#transform(this.metadataOnly ? metadataOf(this.resource, object) : object)
-    return others < COMPACT_FROM ? this.#freezer.freeze(cut) : this.#compactor.compact(cut)
+  #prepare(object: Stored<T>): Stored<T> {
+    return this.#parts.freeze(this.#transform(this.metadataOnly ? metadataOf(this.resource, object) : object))
   }
 
   async #run(signal: AbortSignal): Promise<void> {

@@ -38,8 +38,8 @@ export interface ReflectorOptions<T extends KubeObject> extends CollectionSource
   /** A kind that is not served is an empty collection. */
   readonly mayBeMissing: boolean
   readonly store: InformerStore<T>
-  /** Reduces and freezes an object before it is stored beside some others. */
-  readonly prepare: (object: Stored<T>, others: number) => Stored<T>
+  /** Reduces and freezes an object before it is stored. */
+  readonly prepare: (object: Stored<T>) => Stored<T>
   /** Called with every change, in order; must not throw. */
   readonly onChanges: (changes: readonly Change<T>[], isInitial: boolean) => void
   /** Called once, after the changes of the first complete state. */
@@ -327,7 +327,7 @@ export class Reflector<T extends KubeObject> {
     this.#failures = 0
     if (event.type === 'BOOKMARK') store.bookmark(event.object.metadata.resourceVersion)
     else {
-      const object = store.ownWrite(event.object) ?? prepare(event.object, store.sizeWithout(event.object))
+      const object = store.ownWrite(event.object) ?? prepare(event.object)
       onChanges(store.applyEvent(event.type, object), false)
     }
   }
@@ -338,7 +338,7 @@ export class Reflector<T extends KubeObject> {
     const known = this.#options.store.watched(key)
     const { uid, resourceVersion } = object.metadata
     const isKnown = known?.metadata.uid === uid && known.metadata.resourceVersion === resourceVersion
-    objects.set(key, isKnown ? known : this.#options.prepare(object, objects.size))
+    objects.set(key, isKnown ? known : this.#options.prepare(object))
   }
 
   #replace(

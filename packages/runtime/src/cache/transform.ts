@@ -1,6 +1,5 @@
 /** Transforms of objects before they are cached: reduced, then frozen, then shared by all readers. */
 import { apiVersionOf, type KubeObject, type Resource, type Stored } from '@reeve/kube'
-import { withoutField } from './exact-object.ts'
 
 /**
  * Changes an object before it is cached. Must be pure, return the same identity (namespace, name, uid,
@@ -15,8 +14,8 @@ export type Transform = <T extends KubeObject>(object: T) => T
  * cache.informer(Pods, { transform: stripManagedFields })
  */
 export const stripManagedFields: Transform = (object) => {
-  if (object.metadata.managedFields === undefined) return object
-  return { ...object, metadata: withoutField(object.metadata, 'managedFields') }
+  const { managedFields, ...metadata } = object.metadata
+  return managedFields === undefined ? object : { ...object, metadata }
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { KubeObject } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
+import { SharedParts } from '../cache/shared-parts.ts'
 import { compareFields } from './compare-fields.ts'
 import { FieldTreePool, parseFieldTree } from './field-tree.ts'
 import { keepOwnFields, ownFields } from './own-fields.ts'
@@ -155,30 +156,25 @@ describe('own fields', () => {
     expect(kept?.map(({ manager, operation }) => `${manager} ${operation}`)).toEqual(['op Update', 'op Apply'])
   })
 
-  it('stores the fields of objects of one template once, although each names its own owner', () => {
+  it('parses what objects of one template own once, but for references to their owners', () => {
     const owned = (uid: string) => ({
       'f:metadata': { 'f:labels': { '.': {}, 'f:app': {} }, 'f:ownerReferences': { [`k:{"uid":"${uid}"}`]: {} } },
       'f:spec': { 'f:replicas': {}, 'f:list': { 'k:{"name":"a"}': { 'f:name': {} } } },
     })
-    const transform = keepOwnFields('op')
-    const fieldsOf = (uid: string) => {
-      const managedFields = [{ ...entry('op', 'Apply'), fieldsV1: owned(uid) }]
-      return transform({ ...live, metadata: { ...live.metadata, managedFields } }).metadata.managedFields?.[0]?.fieldsV1
-    }
-    const [one, other] = [fieldsOf('1'), fieldsOf('2')]
-    expect([one, other]).toEqual([owned('1'), owned('2')])
-    expect(one?.['f:spec']).toBe(other?.['f:spec'])
-    const pool = new FieldTreePool(2)
-    expect(pool.intern(one)).toEqual(parseFieldTree(owned('1')))
-    expect(pool.intern(one).fields.get('spec')).toBe(pool.intern(owned('2')).fields.get('spec'))
+    const parts = new SharedParts()
+    const [, second, third] = ['1', '2', '3'].map((uid) => parts.freeze({ fieldsV1: owned(uid) }).fieldsV1)
+    const pool = new FieldTreePool()
+    expect(pool.intern(third)).toEqual(parseFieldTree(owned('3')))
+    expect(pool.intern(third).fields.get('spec')).toBe(pool.intern(second).fields.get('spec'))
     expect(pool.intern({})).toEqual(parseFieldTree({}))
   })
 
-  it('reads the same fields again when it had to forget them', () => {
-    const pool = new FieldTreePool(1)
-    const first = pool.intern(fieldsV1)
-    pool.intern({ 'f:a': { 'f:x': {} } })
-    expect(pool.intern(fieldsV1)).toEqual(first)
+  it('parses again what may have changed', () => {
+    const owned: Record<string, unknown> = { 'f:spec': { 'f:replicas': {} } }
+    const pool = new FieldTreePool()
+    pool.intern(owned)
+    owned['f:spec'] = { 'f:image': {} }
+    expect(pool.intern(owned)).toEqual(parseFieldTree(owned))
   })
 })
 

@@ -79,24 +79,15 @@ function parseKey(text: string): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Shares equal trees. Objects rendered from one template have the same fields, so a thousand Deployments cost a
- * handful of trees; what differs, the references to their owners, is small and not kept.
- *
- * Bounded: beyond its capacity it starts again; losing a tree costs a parse, never correctness.
+ * Parses each part of field ownership once. A cache keeps equal parts once, so a thousand Deployments of one template cost
+ * a handful of trees; what differs, the references to their owners, is small and not kept. Forgotten together with the
+ * parts.
  *
  * @example
- * const trees = new FieldTreePool()
- * trees.intern(fieldsV1).fields.get('spec') === trees.intern(structuredClone(fieldsV1)).fields.get('spec') // true
+ * const tree = new FieldTreePool().intern(fieldsV1)
  */
 export class FieldTreePool {
-  readonly #byText = new Map<string, FieldTree>()
-  /** Parts that were seen before: cached objects share them. */
   readonly #known = new WeakMap<object, FieldTree>()
-  readonly #capacity: number
-
-  constructor(capacity = 4096) {
-    this.#capacity = capacity
-  }
 
   intern(fieldsV1: unknown): FieldTree {
     if (typeof fieldsV1 !== 'object' || fieldsV1 === null) return LEAF
@@ -104,17 +95,10 @@ export class FieldTreePool {
     for (const [element, child] of Object.entries(fieldsV1)) {
       // Items of lists and members of sets do not occur at the top of an object.
       if (!element.startsWith('f:')) return parseFieldTree(fieldsV1)
-      fields.set(element.slice(2), element === 'f:metadata' ? this.#metadata(child) : this.#part(child))
-    }
-    return fields.size === 0 ? LEAF : { fields, items: [], members: [] }
-  }
-
-  #metadata(fieldsV1: unknown): FieldTree {
-    if (typeof fieldsV1 !== 'object' || fieldsV1 === null) return LEAF
-    const fields = new Map<string, FieldTree>()
-    for (const [element, child] of Object.entries(fieldsV1)) {
-      if (!element.startsWith('f:')) continue
-      fields.set(element.slice(2), element === 'f:ownerReferences' ? parseFieldTree(child) : this.#part(child))
+      const isDistinct = element === 'f:ownerReferences'
+      const tree =
+        element === 'f:metadata' ? this.intern(child) : isDistinct ? parseFieldTree(child) : this.#part(child)
+      fields.set(element.slice(2), tree)
     }
     return fields.size === 0 ? LEAF : { fields, items: [], members: [] }
   }
@@ -123,19 +107,9 @@ export class FieldTreePool {
     if (typeof part !== 'object' || part === null) return LEAF
     const known = this.#known.get(part)
     if (known !== undefined) return known
-    const tree = this.#parsed(part)
+    const tree = parseFieldTree(part)
     // Only what is frozen stays as it is.
     if (Object.isFrozen(part)) this.#known.set(part, tree)
-    return tree
-  }
-
-  #parsed(part: object): FieldTree {
-    const text = JSON.stringify(part)
-    const known = this.#byText.get(text)
-    if (known !== undefined) return known
-    if (this.#byText.size >= this.#capacity) this.#byText.clear()
-    const tree = parseFieldTree(part)
-    this.#byText.set(text, tree)
     return tree
   }
 }

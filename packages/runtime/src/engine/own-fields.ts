@@ -1,7 +1,6 @@
 /** The fields of a live object that the operator's field manager owns. */
 import { apiVersionOf, type KubeObject, type ManagedFieldsEntry, type Resource } from '@reeve/kube'
 import type { FieldTree, FieldTreePool } from './field-tree.ts'
-import { FieldSharing } from './share-fields.ts'
 
 /** What the operator owns of one object, and how it came to own it. */
 export interface OwnFields {
@@ -18,15 +17,12 @@ export interface OwnFields {
  * cache.informer(Deployments, { transform: keepOwnFields('webapp-operator') })
  */
 export function keepOwnFields(fieldManager: string): <T extends KubeObject>(object: T) => T {
-  const sharing = new FieldSharing()
-  const shared = (entry: ManagedFieldsEntry) =>
-    entry.fieldsV1 === undefined ? entry : { ...entry, fieldsV1: sharing.share(entry.fieldsV1) }
   return (object) => {
     const { managedFields } = object.metadata
     if (managedFields === undefined) return object
     const own = managedFields.filter((entry) => isOwn(entry, fieldManager))
     const { managedFields: _, ...metadata } = object.metadata
-    return { ...object, metadata: own.length === 0 ? metadata : { ...metadata, managedFields: own.map(shared) } }
+    return { ...object, metadata: own.length === 0 ? metadata : { ...metadata, managedFields: own } }
   }
 }
 
