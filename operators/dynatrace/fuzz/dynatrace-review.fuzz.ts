@@ -33,7 +33,7 @@ const desiredAPIVersion = fc.constantFrom(...kinds.map(({ crd, version }) => `${
 /** The router answers for a handler that fails; here its error is what matters. */
 function failureLog(): { readonly logger: Logger; readonly failures: unknown[] } {
   const failures: unknown[] = []
-  const error = (fields: object) => failures.push('error' in fields ? fields.error : fields)
+  const error = (fields: object) => failures.push('err' in fields ? fields.err : fields)
   return { failures, logger: { ...silentLogger, error } }
 }
 

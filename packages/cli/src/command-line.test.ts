@@ -146,7 +146,7 @@ describe('a subcommand that runs until it is stopped', () => {
     }).ended
     const [entry = '', sentence] = stderr.split('\n')
     expect([code, sentence]).toEqual([1, 'worker: x is not a function'])
-    expect(JSON.parse(entry)).toMatchObject({ level: 'error', error: { message: 'x is not a function' } })
+    expect(JSON.parse(entry)).toMatchObject({ level: 'error', err: { message: 'x is not a function' } })
   })
 
   it('shows no secret in the sentence', async () => {

@@ -163,7 +163,7 @@ function contextOf(
       const code = await runUntilSignal(reported, { logger: log, source })
       if (failure !== undefined) {
         const { failureLine, isEnvironmentFailure } = await import('./failure-line.ts')
-        if (!isEnvironmentFailure(failure.error)) log.error({ error: failure.error }, 'failed unexpectedly')
+        if (!isEnvironmentFailure(failure.error)) log.error({ err: failure.error }, 'failed unexpectedly')
         stderr.write(failureLine(name, failure.error, logging.secretPatterns))
         return EXIT.failed
       }

@@ -26,7 +26,6 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Clust
  */
 export async function connect(options: LoadConfigOptions & ClientOptions = {}): Promise<DiscoveringClient> {
   const onProblem =
-    options.onProblem ??
-    ((error: Error) => options.logger?.warn({ error: error.message }, 'using previous credentials'))
+    options.onProblem ?? ((error: Error) => options.logger?.warn({ err: error.message }, 'using previous credentials'))
   return createClient({ ...options, config: await loadConfig({ ...options, onProblem }) })
 }

@@ -58,7 +58,7 @@ export class ClientObserver {
     const message = error instanceof Error ? error.message : 'unknown'
     // That the server is unreachable is reported once, for all requests.
     const level = isConnectionError(error) ? 'debug' : 'warn'
-    this.#options.logger?.[level]({ ...target, error: message, attempt, delayMs }, 'retrying api request')
+    this.#options.logger?.[level]({ ...target, err: message, attempt, delayMs }, 'retrying api request')
   }
 
   /** The response contains a warning. */
@@ -78,7 +78,7 @@ export class ClientObserver {
       hook()
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      this.#options.logger?.warn({ error: message }, 'client hook failed')
+      this.#options.logger?.warn({ err: message }, 'client hook failed')
     }
   }
 }

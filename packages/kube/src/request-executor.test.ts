@@ -214,7 +214,7 @@ describe('observers', () => {
       logger: { debug: () => undefined, warn: (fields) => logged.push(fields) },
     })
     await client.get(ConfigMaps, key)
-    expect(logged).toEqual([{ error: 'bug in a hook' }])
+    expect(logged).toEqual([{ err: 'bug in a hook' }])
   })
 
   it('log a repeated warning only once', async () => {

@@ -12,7 +12,7 @@ import { WebhookRouter } from '../src/webhooks/webhook-router.ts'
 /** The router responds for a handler that fails; here its error is tested. */
 function failureLog(): { readonly logger: Logger; readonly failures: unknown[] } {
   const failures: unknown[] = []
-  const error = (fields: object) => failures.push('error' in fields ? fields.error : fields)
+  const error = (fields: object) => failures.push('err' in fields ? fields.err : fields)
   return { failures, logger: { ...silentLogger, error } }
 }
 

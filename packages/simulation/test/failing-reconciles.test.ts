@@ -94,7 +94,11 @@ const failure = () => new Error('not this time')
 
 describe('a failure that is only logged is a finding of the undisturbed run', () => {
   it.each(levels)('an error at level %s is found', async (level) => {
-    const operator = logging('logs', ({ place }, error) => place.logger[level]({ error }, 'reconcile failed'), failure)
+    const operator = logging(
+      'logs',
+      ({ place }, error) => place.logger[level]({ err: error }, 'reconcile failed'),
+      failure,
+    )
     expect(await findings(operator, noteScenario as Scenario)).toEqual(NOT_THIS_TIME)
   })
 
@@ -109,7 +113,11 @@ describe('a failure that is only logged is a finding of the undisturbed run', ()
 
   it('a conflict, which a retry resolves, is not a finding', async () => {
     const conflict = () => new ApiError({ verb: 'update', path: '/notes' }, 409)
-    const operator = logging('logs', ({ place }, error) => place.logger.warn({ error }, 'reconcile failed'), conflict)
+    const operator = logging(
+      'logs',
+      ({ place }, error) => place.logger.warn({ err: error }, 'reconcile failed'),
+      conflict,
+    )
     expect(await findings(operator, noteScenario as Scenario)).toEqual([])
   })
 })

@@ -49,7 +49,7 @@ export async function downloadAgent(
         log.info({ versions: await availableVersions(config, selection, signal) }, 'available versions of the agent')
         throw error
       }
-      log.info({ error, delayMs }, 'retrying the download')
+      log.info({ err: error, delayMs }, 'retrying the download')
       await pause(delayMs, undefined, { signal })
     }
   }

@@ -37,11 +37,11 @@ export function createLog(
   return { debug: at('debug'), info: at('info'), error: at('error') }
 }
 
-function shown({ error, ...fields }: Fields): Fields {
-  if (error === undefined) return fields
-  if (!(error instanceof Error)) return { ...fields, error: String(error) }
-  const { name: type, message, cause, stack } = error
-  const code = 'code' in error ? error.code : undefined
+function shown({ err, ...fields }: Fields): Fields {
+  if (err === undefined) return fields
+  if (!(err instanceof Error)) return { ...fields, err: String(err) }
+  const { name: type, message, cause, stack } = err
+  const code = 'code' in err ? err.code : undefined
   const reason = cause instanceof Error ? { cause: { message: cause.message } } : {}
-  return { ...fields, error: { type, code, message, ...reason, stack } }
+  return { ...fields, err: { type, code, message, ...reason, stack } }
 }

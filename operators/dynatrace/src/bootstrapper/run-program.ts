@@ -40,7 +40,7 @@ export async function runProgram<F extends Flags & typeof POD_FLAGS>(
     const missing = required.find((name) => !values[name])
     if (missing !== undefined) throw new BootstrapError('BOOTSTRAP_ARGUMENT', `--${missing} is required`)
   } catch (error) {
-    log.error({ error }, 'invalid arguments')
+    log.error({ err: error }, 'invalid arguments')
     return FAILED
   }
   try {
@@ -48,7 +48,7 @@ export async function runProgram<F extends Flags & typeof POD_FLAGS>(
     return DONE
   } catch (error) {
     const isSuppressed = values['suppress-error'] === true
-    log.error({ error, isSuppressed }, 'the pod could not be prepared')
+    log.error({ err: error, isSuppressed }, 'the pod could not be prepared')
     return isSuppressed ? DONE : FAILED
   }
 }

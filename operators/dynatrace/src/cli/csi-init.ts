@@ -51,7 +51,8 @@ async function initialize(
   const client = await connect({ env, userAgent, fieldManager: 'dynatrace-operator', logger })
   const context = { paths: new DataPaths(dataRoot), logger }
   // A pod of the driver that does not start would be worse than a volume that is found later.
-  const attempt = (what: string, work: Promise<void>) => work.catch((error: unknown) => logger.error({ error }, what))
+  const attempt = (what: string, work: Promise<void>) =>
+    work.catch((error: unknown) => logger.error({ err: error }, what))
   try {
     await attempt(
       'cannot migrate volumes',

@@ -8,6 +8,6 @@ export async function removeEmptyDirectory(path: string, logger: Logger): Promis
   try {
     await rmdir(path)
   } catch (error) {
-    if (!isMissing(error) && !isNotEmpty(error)) logger.warn({ path, error }, 'cannot delete an empty directory')
+    if (!isMissing(error) && !isNotEmpty(error)) logger.warn({ path, err: error }, 'cannot delete an empty directory')
   }
 }

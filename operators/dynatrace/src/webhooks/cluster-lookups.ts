@@ -51,7 +51,7 @@ export function clusterLookups({
       try {
         return await read()
       } catch (error) {
-        if (!signal.aborted) logger.warn({ error, namespace, what }, 'a look-up of a validating webhook failed')
+        if (!signal.aborted) logger.warn({ err: error, namespace, what }, 'a look-up of a validating webhook failed')
         throw error
       }
     }

@@ -41,7 +41,7 @@ export async function isOpenShift(client: KubeClient, { signal, logger = silentL
     return true
   } catch (error) {
     signal.throwIfAborted()
-    if (!isNotFound(error)) logger.error({ error }, 'could not detect the platform: assuming plain Kubernetes')
+    if (!isNotFound(error)) logger.error({ err: error }, 'could not detect the platform: assuming plain Kubernetes')
     return false
   }
 }

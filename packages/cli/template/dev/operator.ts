@@ -53,7 +53,7 @@ async function applySample(signal: AbortSignal): Promise<void> {
     } catch (error) {
       // At first the API server may not reach the webhooks. An error in the sample does not end the operator.
       if (!isApiError(error) || error.status < 500 || attempt === 5) {
-        logger.error({ file: 'samples/sprocket.yaml', error }, 'the sample is not applied')
+        logger.error({ file: 'samples/sprocket.yaml', err: error }, 'the sample is not applied')
         return
       }
       await sleep(200 * attempt, { signal })

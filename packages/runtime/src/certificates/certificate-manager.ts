@@ -128,7 +128,7 @@ export class CertificateManager implements Runnable, CertificateSource {
         failures++
         // The client reports a server that cannot be reached once, for all its users.
         const isReported = isConnectionError(error) || isDeadlineExceeded(error)
-        this.#logger[isReported ? 'debug' : 'warn']({ error }, 'could not check the certificates')
+        this.#logger[isReported ? 'debug' : 'warn']({ err: error }, 'could not check the certificates')
       }
       if (failures > 0) delayMs = Math.min(delayMs, RETRY_MS * 2 ** Math.min(failures - 1, 20))
       // Replicas that started together drift apart, so that one takes a step and the others find it done.
@@ -152,7 +152,7 @@ export class CertificateManager implements Runnable, CertificateSource {
     const results = await injectCaBundle(this.#client, bundle, this.#options.inject ?? {}, { signal })
     for (const { target, outcome, error } of results) {
       if (outcome === 'patched') this.#logger.info({ target }, 'wrote the CA bundle')
-      if (outcome === 'failed') this.#logger.warn({ target, error }, 'could not write the CA bundle')
+      if (outcome === 'failed') this.#logger.warn({ target, err: error }, 'could not write the CA bundle')
     }
     return results.every(({ outcome }) => outcome !== 'failed')
   }

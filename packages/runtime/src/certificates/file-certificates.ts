@@ -69,7 +69,7 @@ export class FileCertificates implements Runnable, CertificateSource {
         const pair = await this.#load()
         if (this.#holder.set(pair)) this.#logger.info({}, 'serving a new certificate')
       } catch (error) {
-        this.#logger.warn({ error }, 'could not read the certificate files')
+        this.#logger.warn({ err: error }, 'could not read the certificate files')
       }
       // Aborting is the only way a sleep fails, and the loop ends then.
       await sleep(intervalMs, { clock: this.#clock, signal }).catch(() => undefined)

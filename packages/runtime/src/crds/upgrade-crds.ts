@@ -80,12 +80,15 @@ export class CrdUpgrade implements Runnable {
       } catch (error) {
         signal.throwIfAborted()
         if (isInvalid(error)) {
-          return logger.error({ error }, 'the API server rejects the CustomResourceDefinition: it stays as it is')
+          return logger.error({ err: error }, 'the API server rejects the CustomResourceDefinition: it stays as it is')
         }
         // The client reports a server that cannot be reached once, for all its users. A conflict is another replica that was
         // faster.
         const isExpected = isConnectionError(error) || isDeadlineExceeded(error) || isConflict(error)
-        logger[isExpected ? 'debug' : 'warn']({ error }, 'could not upgrade the CustomResourceDefinition; retrying')
+        logger[isExpected ? 'debug' : 'warn'](
+          { err: error },
+          'could not upgrade the CustomResourceDefinition; retrying',
+        )
         await sleep(delayMs, { clock: this.#clock, signal })
       }
     }

@@ -173,7 +173,7 @@ export class LeaderElector {
       if (isReleased) this.#logger.info({}, 'released the lease')
       return isReleased
     } catch (error) {
-      this.#logger.warn({ error }, 'could not release the lease, a standby takes over when it expires')
+      this.#logger.warn({ err: error }, 'could not release the lease, a standby takes over when it expires')
       return false
     }
   }
@@ -190,7 +190,7 @@ export class LeaderElector {
       }
     }
     const { reason } = this.#term.signal
-    if (reason instanceof LeadershipLostError) this.#logger.error({ error: reason }, 'lost leadership')
+    if (reason instanceof LeadershipLostError) this.#logger.error({ err: reason }, 'lost leadership')
   }
 
   /** One try to take or renew the lease. Rejects only when `signal` aborts. */
@@ -206,7 +206,7 @@ export class LeaderElector {
       return false
     } catch (error) {
       signal.throwIfAborted()
-      this.#logger.warn({ error, isRenewal }, 'could not reach the lease')
+      this.#logger.warn({ err: error, isRenewal }, 'could not reach the lease')
       return false
     }
   }

@@ -113,7 +113,7 @@ export class ApiEventRecorder implements EventRecorder, Runnable {
       else this.#enqueue(series)
     } catch (error) {
       // An object without the expected shape must not fail the reconcile that reports on it.
-      this.#logger.warn({ error }, 'could not record an event')
+      this.#logger.warn({ err: error }, 'could not record an event')
     }
   }
 
@@ -190,7 +190,10 @@ export class ApiEventRecorder implements EventRecorder, Runnable {
         // Anything but an error of the client is our own timeout, and also retried.
         const mayRetry = isRetryable(error) || !(error instanceof KubeError)
         if (!mayRetry || attempt >= EVENT_DEFAULTS.attempts) {
-          this.#logger.debug({ error, reason: series.reason, kind: series.involved.kind }, 'could not send an event')
+          this.#logger.debug(
+            { err: error, reason: series.reason, kind: series.involved.kind },
+            'could not send an event',
+          )
           return this.#drop(series, mayRetry ? 'unreachable' : 'refused')
         }
         const delayMs = EVENT_DEFAULTS.retryDelayMs * 2 ** (attempt - 1)

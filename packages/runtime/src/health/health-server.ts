@@ -153,7 +153,7 @@ export class HealthServer implements Runnable {
       })
       response.end(request.method === 'HEAD' ? undefined : body)
     } catch (error) {
-      this.#logger.error({ error, method: request.method }, 'could not respond to a health request')
+      this.#logger.error({ err: error, method: request.method }, 'could not respond to a health request')
       if (!response.headersSent) response.writeHead(500, { 'content-type': TEXT })
       response.end('internal error\n')
     }

@@ -43,7 +43,7 @@ test('secrets never reach a line, whether in fields, bound fields, errors or the
   const { logger, lines } = await capture()
   const bound = logger.child({ headers: { authorization: 'Bearer hunter2hunter2' } })
   bound.error(
-    { error: new Error('GET with Bearer hunter2hunter2 failed'), token: 'hunter2hunter2' },
+    { err: new Error('GET with Bearer hunter2hunter2 failed'), token: 'hunter2hunter2' },
     'Bearer hunter2hunter2',
   )
   expect(lines.join('')).not.toContain('hunter2')
@@ -52,8 +52,8 @@ test('secrets never reach a line, whether in fields, bound fields, errors or the
 test('an error is logged with its name, code, cause and stack', async () => {
   const { logger, records } = await capture()
   const cause = new Error('socket closed')
-  logger.error({ error: Object.assign(new RangeError('too far', { cause }), { code: 'E_FAR' }) }, 'failed')
-  expect(records()[0]?.error).toMatchObject({
+  logger.error({ err: Object.assign(new RangeError('too far', { cause }), { code: 'E_FAR' }) }, 'failed')
+  expect(records()[0]?.err).toMatchObject({
     type: 'RangeError',
     code: 'E_FAR',
     message: 'too far',
@@ -81,6 +81,6 @@ test('pretty lines are for people', async () => {
   expect(lines[0]).toMatch(
     /^\d\d:\d\d:\d\d\.\d{3} INFO {2}created deployment namespace=shop note="two words" count=2\n$/,
   )
-  logger.error({ error: new Error('lost') }, 'failed')
+  logger.error({ err: new Error('lost') }, 'failed')
   expect(lines[1]).toMatch(/ERROR failed\n {4}Error: lost\n {8}at /)
 })

@@ -1,7 +1,7 @@
 /** What the runtime needs of a logger; pino satisfies it. */
 
 /**
- * A structured logger: a constant lower-case message, variable parts as fields.
+ * A structured logger: a constant lower-case message, variable parts as fields, an error as the field `err`.
  *
  * @example
  * logger.info({ namespace: 'default', name: 'web' }, 'created deployment')

@@ -262,11 +262,11 @@ export class Manager<Cache extends Runnable = Runnable> {
   /** The first failure counts: later ones are usually its consequences. */
   #fail(error: Error): void {
     if (this.#stop.signal.aborted) {
-      this.#logger.warn({ error }, 'a runnable failed while stopping')
+      this.#logger.warn({ err: error }, 'a runnable failed while stopping')
       return
     }
     this.#failure = error
-    this.#logger.error({ error }, 'a runnable failed, stopping')
+    this.#logger.error({ err: error }, 'a runnable failed, stopping')
     this.#stop.abort(error)
   }
 

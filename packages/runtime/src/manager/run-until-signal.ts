@@ -58,7 +58,7 @@ async function exitCodeOf(
     await run(signal)
     return 0
   } catch (error) {
-    logger.error({ error }, `failed: ${error instanceof Error ? error.message : String(error)}`)
+    logger.error({ err: error }, `failed: ${error instanceof Error ? error.message : String(error)}`)
     return 1
   }
 }

@@ -196,7 +196,7 @@ export class ShardElector implements ShardOwnership {
         await sleep(this.#times.retryPeriodMs * jitter, { clock: this.#clock, signal })
       } catch (error) {
         if (signal.aborted) return
-        this.#logger.warn({ error }, 'could not balance shards, retrying')
+        this.#logger.warn({ err: error }, 'could not balance shards, retrying')
         await sleep(this.#times.retryPeriodMs, { clock: this.#clock, signal }).catch(() => undefined) // the loop ends it
       }
     }
@@ -386,7 +386,7 @@ export class ShardElector implements ShardOwnership {
       if (!deadline.aborted)
         await this.#delete({ namespace, name: replicaLeaseName(name, this.identity) }, {}, deadline)
     } catch (error) {
-      this.#logger.warn({ error }, 'could not delete the lease of this replica, it expires')
+      this.#logger.warn({ err: error }, 'could not delete the lease of this replica, it expires')
     }
   }
 

@@ -126,7 +126,7 @@ export class WebhookRouter {
   }
 
   #failure(route: WebhookRoute, error: unknown, isTimeout: boolean, timeoutMs: number): ReviewFailure {
-    this.#logger.error({ error, path: route.path }, isTimeout ? 'webhook took too long' : 'webhook failed')
+    this.#logger.error({ err: error, path: route.path }, isTimeout ? 'webhook took too long' : 'webhook failed')
     if (isTimeout) {
       const message = `the webhook did not decide within ${timeoutMs} ms: try again, or see the log of the operator`
       return { code: 504, reason: 'Timeout', message }

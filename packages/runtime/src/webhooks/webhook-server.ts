@@ -140,8 +140,8 @@ export class WebhookServer implements Runnable {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
     })
-    server.on('error', (error) => this.#logger.warn({ error }, 'webhook server error'))
-    server.on('tlsClientError', (error) => this.#logger.debug({ error }, 'TLS handshake failed'))
+    server.on('error', (error) => this.#logger.warn({ err: error }, 'webhook server error'))
+    server.on('tlsClientError', (error) => this.#logger.debug({ err: error }, 'TLS handshake failed'))
     return server
   }
 
@@ -149,7 +149,7 @@ export class WebhookServer implements Runnable {
     try {
       server.setSecureContext({ cert: certificate, key: privateKey, minVersion: 'TLSv1.3' })
     } catch (error) {
-      this.#logger.error({ error }, 'could not use the new certificate, keeping the old one')
+      this.#logger.error({ err: error }, 'could not use the new certificate, keeping the old one')
     }
   }
 
@@ -189,7 +189,7 @@ export class WebhookServer implements Runnable {
     } catch (error) {
       if (error instanceof BadReviewError) refuse(request, response, error)
       else {
-        this.#logger.error({ error }, 'could not respond to a webhook request')
+        this.#logger.error({ err: error }, 'could not respond to a webhook request')
         refuse(request, response, new BadReviewError(500, 'internal error'))
       }
     }

@@ -89,7 +89,7 @@ class Loop {
     try {
       await this.#habits.reconcile(this.#hand(name))
     } catch (error) {
-      this.#place.logger.warn({ error }, 'reconcile failed')
+      this.#place.logger.warn({ err: error }, 'reconcile failed')
       if (this.#habits.retries !== false)
         setTimeout(() => this.#mark(name, failures + 1), Math.min(60_000, 500 * 2 ** failures))
     }

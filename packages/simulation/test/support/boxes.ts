@@ -68,7 +68,7 @@ export function boxOperator(name: string, parts: BoxParts): OperatorUnderTest {
       return {
         run: async (signal) => {
           // What could not be swept now is swept at the next start.
-          await parts.atStart?.(client).catch((error: unknown) => logger.warn({ error }, 'could not sweep'))
+          await parts.atStart?.(client).catch((error: unknown) => logger.warn({ err: error }, 'could not sweep'))
           await manager.run(signal)
         },
       }

@@ -42,7 +42,7 @@ export async function firstCertificates(namespace: string, dependencies: Certifi
     } catch (error) {
       signal.throwIfAborted()
       if (isNotFound(error)) logger.info({ deployment: WEBHOOK_NAME }, 'waiting for the webhook to be installed')
-      else logger.warn({ error }, 'could not prepare the webhook certificates')
+      else logger.warn({ err: error }, 'could not prepare the webhook certificates')
     }
     await sleep(RETRY_MS, { clock, signal })
   }

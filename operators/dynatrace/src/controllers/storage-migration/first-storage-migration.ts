@@ -28,8 +28,8 @@ export async function firstStorageMigration(
     } catch (error) {
       signal.throwIfAborted()
       // Roles are not corrected while this process runs, and controllers work without the migration.
-      if (isForbidden(error)) return logger.warn({ error }, 'not migrating stored objects: the account may not')
-      logger.warn({ error }, 'could not migrate stored objects')
+      if (isForbidden(error)) return logger.warn({ err: error }, 'not migrating stored objects: the account may not')
+      logger.warn({ err: error }, 'could not migrate stored objects')
     }
     await sleep(MIGRATION_RETRY_MS, { clock, signal })
   }

@@ -80,7 +80,7 @@ function handlerOf(name: string, method: Method, logger: Logger) {
     method(request).then(
       (response) => respond(null, response),
       (error: unknown) => {
-        logger.info({ method: name, error }, 'call failed')
+        logger.info({ method: name, err: error }, 'call failed')
         const code = error instanceof StatusError ? error.code : STATUS.unknown
         respond({ code, details: error instanceof Error ? error.message : String(error) })
       },

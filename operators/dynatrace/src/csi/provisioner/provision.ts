@@ -49,7 +49,7 @@ export function provision(options: ProvisionOptions): Reconcile<DynaKube> {
   const tryToClean = async (request: Request, when: 'now' | 'if due'): Promise<CleanupOutcome | undefined> =>
     clean(request, when).catch((error: unknown) => {
       request.signal.throwIfAborted()
-      request.logger.error({ error }, 'cannot clean up')
+      request.logger.error({ err: error }, 'cannot clean up')
       return undefined
     })
   return async (request): Promise<ReconcileResult | undefined> => {

@@ -75,7 +75,7 @@ function attemptOf(volume: Volume, context: PublishContext): Attempt {
     return attempt
   } catch (error) {
     if (!publishFailures.haveLasted(volume.id, volume.retryTimeoutMs)) throw error
-    logger.error({ volume: volume.id, error }, 'cannot make the directory of a volume')
+    logger.error({ volume: volume.id, err: error }, 'cannot make the directory of a volume')
     return 'given up'
   }
 }

@@ -19,7 +19,7 @@ export async function removeOrphans({
       await mounts.unmount(mountPoint)
       logger.info({ mountPoint }, 'unmounted an overlay that no pod uses')
     } catch (error) {
-      logger.error({ mountPoint, error }, 'cannot unmount an overlay that no pod uses')
+      logger.error({ mountPoint, err: error }, 'cannot unmount an overlay that no pod uses')
     }
   }
 }

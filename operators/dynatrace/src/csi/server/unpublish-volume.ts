@@ -41,7 +41,7 @@ export async function unpublishVolume(request: NodeUnpublishVolumeRequest, conte
     await remove(published, request, context)
   } catch (error) {
     if (!unpublishFailures.haveLasted(id, retryTimeoutMs)) throw error
-    logger.warn({ volume: id, target: targetPath, error }, 'detaching a volume that is still in use')
+    logger.warn({ volume: id, target: targetPath, err: error }, 'detaching a volume that is still in use')
     await detach(published, context)
   }
   for (const failures of [publishFailures, unpublishFailures]) failures.clear(id)
@@ -86,7 +86,7 @@ async function detach(
     try {
       work()
     } catch (error) {
-      logger.error({ volume: id, error }, what)
+      logger.error({ volume: id, err: error }, what)
     }
   }
   if (targetPath !== undefined) attempt('cannot delete the target of a volume', () => removeTarget(targetPath))

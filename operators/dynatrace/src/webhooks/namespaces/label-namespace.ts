@@ -70,7 +70,7 @@ async function label(
     if (error instanceof NamespaceConflictError || error instanceof NamespaceSelectorError) {
       return deny(error.message, { code: 400, reason: 'BadRequest' })
     }
-    logger.warn({ error, name }, 'could not map a namespace: the operator will do it later')
+    logger.warn({ err: error, name }, 'could not map a namespace: the operator will do it later')
     const message = `the namespace is not mapped to a DynaKube yet: ${error instanceof Error ? error.message : error}`
     return { allowed: true, message }
   }

@@ -106,7 +106,7 @@ class Injector {
         return { allowed: true, message }
       }
       this.#count('failed', '')
-      this.#logger.warn({ error, namespace, name }, 'admitted a pod without injection')
+      this.#logger.warn({ err: error, namespace, name }, 'admitted a pod without injection')
       return { allowed: true, message }
     }
   }

@@ -90,7 +90,7 @@ async function wantedFolders(
       const module = codeModuleOf(dynakube, hasCsiDriver)
       if (module) wanted.add(module.folder)
     } catch (error) {
-      logger.debug({ dynakube: dynakube.metadata.name, error }, 'no agent can be installed for a DynaKube')
+      logger.debug({ dynakube: dynakube.metadata.name, err: error }, 'no agent can be installed for a DynaKube')
     }
   }
   return wanted

@@ -22,7 +22,7 @@ export async function removeDirectory(
     await rm(path, { recursive: true, force: true })
     logger.info({ path }, `deleted ${what}`)
   } catch (error) {
-    logger.error({ path, error }, `cannot delete ${what}`)
+    logger.error({ path, err: error }, `cannot delete ${what}`)
   }
 }
 

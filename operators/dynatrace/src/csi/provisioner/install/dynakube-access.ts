@@ -59,7 +59,7 @@ async function pullCredentials(context: AccessContext): Promise<DockerConfig> {
       data = await secret(name, context)
     } catch (error) {
       context.signal.throwIfAborted()
-      context.logger.warn({ secret: name, error }, 'cannot read a pull secret')
+      context.logger.warn({ secret: name, err: error }, 'cannot read a pull secret')
     }
     if (data) configs.push(parseDockerConfig(data[DOCKER_CONFIG_KEY], `Secret ${namespaceOf(context)}/${name}`))
     else context.logger.info({ secret: name }, 'pulling without a pull secret that does not exist')
