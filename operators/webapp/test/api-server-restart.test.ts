@@ -6,7 +6,7 @@ import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-clus
 import { CustomResourceDefinitions, connect, Deployments, type KubeClient, sleep } from '@reeve/kube'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createWebAppOperator, WebAppCrd, WebApps } from '../src/index.ts'
-import { keyOf, written } from './support/stage.ts'
+import { written } from '../src/testing/webapp.ts'
 
 let folder: string
 let cluster: EmbeddedCluster
@@ -36,7 +36,7 @@ it('the operator continues where it was when the API server is back', async () =
   const { manager, cache } = createWebAppOperator({ client: own })
   const running = manager.run(stop.signal)
   await client.create(WebApps, written('shop'))
-  const phase = async () => (await client.get(WebApps, keyOf('shop'))).status?.phase
+  const phase = async () => (await client.get(WebApps, { namespace: 'default', name: 'shop' })).status?.phase
   await until(async () => (await phase()) === 'Ready')
 
   await cluster.stopListening()
@@ -46,7 +46,7 @@ it('the operator continues where it was when the API server is back', async () =
   await until(async () => cache.health().informers.some(({ state }) => state !== 'watching'))
   await cluster.listenAgain()
 
-  await until(async () => (await client.get(Deployments, keyOf('shop'))).spec?.replicas === 3)
+  await until(async () => (await client.get(Deployments, { namespace: 'default', name: 'shop' })).spec?.replicas === 3)
   await until(async () => (await phase()) === 'Ready')
   stop.abort()
   await running

@@ -15,9 +15,9 @@ import {
 } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebAppCrd, WebApps } from '../src/index.ts'
+import { written } from '../src/testing/webapp.ts'
 import { helmPath, render } from './support/chart.ts'
 import { type InstalledOperator, startInstalled, until } from './support/installed-operator.ts'
-import { written } from './support/stage.ts'
 
 const run = randomBytes(3).toString('hex')
 /** No cluster here has the custom resources of the Prometheus operator. */

@@ -5,9 +5,9 @@ import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { connect, type DiscoveringClient } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebApps } from '../src/index.ts'
+import { written } from '../src/testing/webapp.ts'
 import { helmPath } from './support/chart.ts'
 import { startInstalled } from './support/installed-operator.ts'
-import { written } from './support/stage.ts'
 
 const helms = await helmsToTry()
 const CHART = fileURLToPath(new URL('../chart', import.meta.url))

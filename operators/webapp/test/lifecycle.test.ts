@@ -2,33 +2,37 @@ import {
   CustomResourceDefinitions,
   Deployments,
   Ingresses,
-  isNotFound,
   Pods,
   ReplicaSets,
   type Resource,
   Services,
 } from '@reeve/kube'
-import type { ReconcileRecord } from '@reeve/runtime/controller'
+import { runInMemory, type World } from '@reeve/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { WebAppCrd, WebApps } from '../src/index.ts'
-import { keyOf, type Stage, setStage, written } from './support/stage.ts'
+import { type Phase, WebAppCrd, WebApps, webAppOperator } from '../src/index.ts'
 
-let stage: Stage
-let records: ReconcileRecord[]
+let world: World
 beforeEach(async () => {
-  stage = await setStage()
-  records = []
-  stage.startOperator({ onReconcile: (record) => records.push(record) })
+  world = await runInMemory(webAppOperator)
 })
-afterEach(() => stage.close())
+afterEach(() => world.stop())
 
-const deployment = () => stage.client.get(Deployments, keyOf('shop'))
+const shop = { metadata: { name: 'shop' }, spec: { image: 'nginx:1.29', replicas: 2 } }
+const inPhase = (phase: Phase) => world.until(WebApps, 'shop', ({ status }) => status?.phase === phase)
+const deployment = () => world.get(Deployments, 'shop')
 const imageOf = async () => (await deployment()).spec?.template.spec?.containers[0]?.image
+
+/** A shop whose pods are ready and whose status says so. */
+async function openShop(spec = {}): Promise<void> {
+  await world.apply(WebApps, { ...shop, spec: { ...shop.spec, ...spec } })
+  await world.settle()
+  expect((await world.get(WebApps, 'shop')).status?.phase).toBe('Ready')
+}
 
 describe('a WebApp', () => {
   it('becomes a Deployment and a Service and is Ready when its replicas are', async () => {
-    await stage.client.create(WebApps, written('shop', { port: 3000 }))
-    const { status } = await stage.untilPhase('shop', 'Ready')
+    await openShop({ port: 3000 })
+    const { status } = await world.get(WebApps, 'shop')
     expect(status).toMatchObject({ availableReplicas: 2, replicas: 2, observedGeneration: 1 })
     expect(status?.conditions?.map(({ type, status: value }) => `${type}=${value}`)).toEqual([
       'Ready=True',
@@ -36,9 +40,7 @@ describe('a WebApp', () => {
       'Progressing=False',
       'Degraded=False',
     ])
-    expect((await stage.client.get(Services, keyOf('shop'))).spec?.ports).toMatchObject([
-      { port: 80, targetPort: 'http' },
-    ])
+    expect((await world.get(Services, 'shop')).spec?.ports).toMatchObject([{ port: 80, targetPort: 'http' }])
     expect((await deployment()).metadata.ownerReferences).toMatchObject([
       { kind: 'WebApp', name: 'shop', controller: true },
     ])
@@ -48,159 +50,132 @@ describe('a WebApp', () => {
     const seen: string[] = []
     const ending = new AbortController()
     const watching = (async () => {
-      for await (const event of stage.client.watch(WebApps, { namespace: 'default', signal: ending.signal })) {
+      for await (const event of world.client.watch(WebApps, { namespace: 'default', signal: ending.signal })) {
         const phase = event.type === 'BOOKMARK' ? undefined : event.object.status?.phase
         if (phase !== undefined && seen.at(-1) !== phase) seen.push(phase)
       }
     })().catch(() => undefined)
-    await stage.client.create(WebApps, written('shop'))
-    await stage.untilPhase('shop', 'Ready')
-    await stage.until(() => seen.at(-1) === 'Ready')
+    await openShop()
     ending.abort()
     await watching
     expect(seen).toEqual(['Created', 'Reconciling', 'WaitingForPods', 'Ready'])
   })
 
   it('is reconciled every 30 seconds while nothing happens, without a request', async () => {
-    await stage.client.create(WebApps, written('shop'))
-    await stage.untilPhase('shop', 'Ready')
-    // Events about pods that became ready may still arrive.
-    await stage.clock.advance(60_000)
-    const before = records.length
-    await stage.clock.advance(5 * 60_000)
-    const since = records.slice(before)
-    expect(since).toHaveLength(10)
+    await openShop()
+    const before = world.reconciles.length
+    const { reads } = world.cluster.requests
+    expect(await world.writesDuring('30m')).toBe(0)
+    expect(world.cluster.requests.reads).toBe(reads)
+    const since = world.reconciles.slice(before)
+    expect(since).toHaveLength(60)
     expect(since.flatMap(({ writes }) => writes)).toEqual([])
   })
 
   it('scales when the number of replicas changes, also through the scale subresource', async () => {
-    await stage.client.create(WebApps, written('shop'))
-    await stage.untilPhase('shop', 'Ready')
+    await openShop()
     const path = '/apis/example.com/v1/namespaces/default/webapps/shop/scale'
-    const scale = await stage.client.raw<{ status: { selector: string } }>({ method: 'GET', path })
+    const scale = await world.client.raw<{ status: { selector: string } }>({ method: 'GET', path })
     expect(scale.status.selector).toBe('app.kubernetes.io/name=webapp,app.kubernetes.io/instance=shop')
-    await stage.client.raw({
+    await world.client.raw({
       method: 'PATCH',
       path,
       body: { spec: { replicas: 5 } },
       headers: { 'content-type': 'application/merge-patch+json' },
     })
-    await stage.untilPhase('shop', 'Scaling')
-    expect((await stage.untilPhase('shop', 'Ready')).status?.availableReplicas).toBe(5)
+    await inPhase('Scaling')
+    expect((await inPhase('Ready')).status?.availableReplicas).toBe(5)
   })
 
   it('rolls a new image out without losing the service', async () => {
-    await stage.client.create(WebApps, written('shop'))
-    await stage.untilPhase('shop', 'Ready')
-    await stage.client.patch(WebApps, keyOf('shop'), { type: 'merge', patch: { spec: { image: 'nginx:1.30' } } })
-    await stage.untilPhase('shop', 'Reconciling')
-    const { status } = await stage.untilPhase('shop', 'Ready')
+    await openShop()
+    await world.patch(WebApps, 'shop', { spec: { image: 'nginx:1.30' } })
+    await inPhase('Reconciling')
+    const { status } = await inPhase('Ready')
     expect(status?.observedGeneration).toBe(2)
     expect(await imageOf()).toBe('nginx:1.30')
-    const imagesOfPods = async () =>
-      (await stage.client.listAll(Pods, { namespace: 'default' })).items.map(({ spec }) => spec?.containers[0]?.image)
-    await stage.until(async () => !(await imagesOfPods()).includes('nginx:1.29'))
-    expect(await imagesOfPods()).toEqual(['nginx:1.30', 'nginx:1.30'])
+    await world.settle()
+    const images = (await world.list(Pods)).map(({ spec }) => spec?.containers[0]?.image)
+    expect(images).toEqual(['nginx:1.30', 'nginx:1.30'])
   })
 
   it('reverts manual changes and keeps fields that it never set', async () => {
-    await stage.client.create(WebApps, written('shop'))
-    await stage.untilPhase('shop', 'Ready')
-    await stage.client.patch(Deployments, keyOf('shop'), {
-      type: 'strategic',
-      patch: {
-        metadata: { annotations: { team: 'blue' } },
-        spec: { replicas: 7, template: { spec: { containers: [{ name: 'web', image: 'evil:1' }] } } },
+    await openShop()
+    await world.client.patch(
+      Deployments,
+      { namespace: 'default', name: 'shop' },
+      {
+        type: 'strategic',
+        patch: {
+          metadata: { annotations: { team: 'blue' } },
+          spec: { replicas: 7, template: { spec: { containers: [{ name: 'web', image: 'evil:1' }] } } },
+        },
       },
-    })
-    await stage.until(async () => (await imageOf()) === 'nginx:1.29' && (await deployment()).spec?.replicas === 2)
-    expect((await deployment()).metadata.annotations?.team).toBe('blue')
-    await stage.untilPhase('shop', 'Ready')
+    )
+    await world.settle()
+    expect(await imageOf()).toBe('nginx:1.29')
+    expect(await deployment()).toMatchObject({ metadata: { annotations: { team: 'blue' } }, spec: { replicas: 2 } })
+    await inPhase('Ready')
   })
 
   it('recreates deleted objects', async () => {
-    await stage.client.create(WebApps, written('shop'))
-    await stage.untilPhase('shop', 'Ready')
+    await openShop()
     const before = (await deployment()).metadata.uid
-    await stage.client.delete(Deployments, keyOf('shop'))
-    await stage.client.delete(Services, keyOf('shop'))
-    const exists = async () => {
-      try {
-        return (
-          (await deployment()).metadata.uid !== before &&
-          (await stage.client.get(Services, keyOf('shop'))) !== undefined
-        )
-      } catch (error) {
-        if (isNotFound(error)) return false
-        throw error
-      }
-    }
-    await stage.until(exists)
-    await stage.untilPhase('shop', 'Ready')
+    await world.delete(Deployments, 'shop')
+    await world.delete(Services, 'shop')
+    await world.until(Deployments, 'shop', ({ metadata }) => metadata.uid !== before)
+    await world.until(Services, 'shop', () => true)
+    await inPhase('Ready')
   })
 
   it('gets an Ingress with its host, and loses it with it', async () => {
-    await stage.client.create(
-      WebApps,
-      written('shop', { ingress: { host: 'shop.example.com', tlsSecretName: 'shop-tls' } }),
-    )
-    await stage.untilPhase('shop', 'Ready')
-    expect((await stage.client.get(Ingresses, keyOf('shop'))).spec).toMatchObject({
+    await openShop({ ingress: { host: 'shop.example.com', tlsSecretName: 'shop-tls' } })
+    expect((await world.get(Ingresses, 'shop')).spec).toMatchObject({
       tls: [{ hosts: ['shop.example.com'], secretName: 'shop-tls' }],
       rules: [{ host: 'shop.example.com' }],
     })
-    await stage.client.patch(WebApps, keyOf('shop'), { type: 'merge', patch: { spec: { ingress: null } } })
-    await stage.until(async () => (await stage.client.listAll(Ingresses)).items.length === 0)
+    await world.apply(WebApps, shop)
+    await world.settle()
+    expect(await world.find(Ingresses, 'shop')).toBeUndefined()
   })
 
   it('takes everything with it when it is deleted', async () => {
-    await stage.client.create(WebApps, written('shop'))
-    await stage.untilPhase('shop', 'Ready')
-    await stage.client.delete(WebApps, keyOf('shop'))
-    const left = async () => {
-      const kinds: readonly Resource[] = [WebApps, Deployments, ReplicaSets, Pods, Services]
-      const lists = await Promise.all(kinds.map((kind) => stage.client.listAll(kind, { namespace: 'default' })))
-      return lists.flatMap(({ items }) => items).filter(({ metadata }) => metadata.name !== 'kubernetes').length
-    }
-    await stage.until(async () => (await left()) === 0)
+    await openShop()
+    await world.delete(WebApps, 'shop')
+    await world.settle()
+    const kinds: readonly Resource[] = [WebApps, Deployments, ReplicaSets, Pods, Services]
+    const left = await Promise.all(kinds.map((kind) => world.list(kind)))
+    expect(left.flat().map(({ metadata }) => metadata.name)).toEqual(['kubernetes'])
   })
 
   it('shows Deleting while a finalizer blocks it', async () => {
-    await stage.client.create(WebApps, written('shop', {}, { finalizers: ['example.com/wait'] }))
-    await stage.untilPhase('shop', 'Ready')
-    await stage.client.delete(WebApps, keyOf('shop'))
-    await stage.untilPhase('shop', 'Deleting')
+    await world.apply(WebApps, { ...shop, metadata: { name: 'shop', finalizers: ['example.com/wait'] } })
+    await inPhase('Ready')
+    await world.delete(WebApps, 'shop')
+    await inPhase('Deleting')
   })
 
   it('shows Deleting while a foreground deletion waits for its Deployment', async () => {
-    await stage.client.create(WebApps, written('shop'))
-    await stage.untilPhase('shop', 'Ready')
-    await stage.client.delete(WebApps, keyOf('shop'), { propagationPolicy: 'Foreground' })
-    await stage.untilPhase('shop', 'Deleting')
+    await openShop()
+    await world.client.delete(WebApps, { namespace: 'default', name: 'shop' }, { propagationPolicy: 'Foreground' })
+    await inPhase('Deleting')
   })
 
   it('is Degraded with the reason when a roll-out does not progress, and Ready again when it is undone', async () => {
-    await stage.client.create(WebApps, written('shop'))
-    await stage.untilPhase('shop', 'Ready')
-    const setImage = (image: string) =>
-      stage.client.patch(WebApps, keyOf('shop'), { type: 'merge', patch: { spec: { image } } })
-    await setImage('does-not-exist:1')
-    const { status } = await stage.untilPhase('shop', 'Degraded')
+    await openShop()
+    await world.patch(WebApps, 'shop', { spec: { image: 'does-not-exist:1' } })
+    const { status } = await inPhase('Degraded')
     expect(status?.conditions?.find(({ type }) => type === 'Degraded')?.message).toMatch(/does not progress/)
     expect(status?.conditions?.find(({ type }) => type === 'Available')?.status).toBe('True')
-    await setImage('nginx:1.29')
-    await stage.untilPhase('shop', 'Ready')
+    await world.patch(WebApps, 'shop', { spec: { image: 'nginx:1.29' } })
+    await inPhase('Ready')
   })
 
-  it('is reconciled every 30 seconds and after events, without requests', async () => {
-    await stage.client.create(WebApps, written('shop'))
-    await stage.untilPhase('shop', 'Ready')
-    await stage.clock.advance(60_000)
-    const writes = stage.cluster.requests.writes
-    const reads = stage.cluster.requests.reads
-    await stage.clock.advance(30 * 60_000)
-    expect(stage.cluster.requests.writes).toBe(writes)
-    expect(stage.cluster.requests.reads).toBe(reads)
+  it('is rejected or warned about by its webhooks', async () => {
+    const review = (image: string) => world.review(WebApps, { ...shop, spec: { image } })
+    expect((await review('no-tag')).rejection).toContain('spec.image')
+    expect((await review('nginx:latest')).warnings).toEqual([expect.stringContaining('spec.image: the tag "latest"')])
+    expect((await review('nginx:1.29')).object?.spec).toMatchObject({ replicas: 1, port: 8080 })
   })
 })
 
@@ -208,13 +183,10 @@ describe('a WebApp without spec, stored before the schema required one', () => {
   it('gets a status that names what is missing', async () => {
     const path = '/spec/versions/0/schema/openAPIV3Schema/required'
     const patch = [{ op: 'remove', path } as const]
-    await stage.client.patch(CustomResourceDefinitions, { name: WebAppCrd.name }, { type: 'json', patch })
-    await stage.client.raw({
-      method: 'POST',
-      path: '/apis/example.com/v1/namespaces/default/webapps',
-      body: { apiVersion: 'example.com/v1', kind: 'WebApp', metadata: { name: 'shop' } },
-    })
-    const { status } = await stage.untilPhase('shop', 'Degraded')
+    await world.client.patch(CustomResourceDefinitions, { name: WebAppCrd.name }, { type: 'json', patch })
+    const metadata = { name: 'shop', namespace: 'default', uid: 'uid-shop', generation: 1 }
+    await world.cluster.adopt([{ apiVersion: 'example.com/v1', kind: 'WebApp', metadata }])
+    const { status } = await inPhase('Degraded')
     expect(status?.conditions?.find(({ type }) => type === 'Degraded')).toMatchObject({
       reason: 'InvalidSpec',
       message: 'spec: is required',

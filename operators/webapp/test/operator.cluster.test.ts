@@ -27,7 +27,7 @@ import {
   WebApps,
   webAppOperator,
 } from '../src/index.ts'
-import { written } from './support/stage.ts'
+import { written } from '../src/testing/webapp.ts'
 
 const CONFIGURATION = 'webapp-operator-test'
 const PATIENCE_MS = 60_000

@@ -97,7 +97,9 @@ export async function runInMemory<Created extends CreatedForTest, Options>(
       return new Replica(`${operator.name}/${count}`, create, shared)
     }
     const world = new World({ cluster, client, clock, activity, reconciles, log: logger.lines, warnings, start })
-    await world.start(options.options)
+    world.start(options.options)
+    // Caches are filled: what a test does next, the operator sees as an event.
+    await world.pass('1s')
     return world
   } catch (error) {
     await cluster.stop()

@@ -73,7 +73,7 @@ const STEP_MS = 1_000
 /**
  * The cluster, the operator and their time.
  *
- * *Guarantees*: time passes only in `settle`, `pass`, `until`, `writesDuring`, `start`, `restart` and at the end; what a user of
+ * *Guarantees*: time passes only in `settle`, `pass`, `until`, `writesDuring`, `restart` and at the end; what a user of
  * a real API server would get rejected is rejected with the same `ApiError`.
  *
  * @example
@@ -114,12 +114,11 @@ export class World<Created extends CreatedForTest = CreatedForTest, Options = ob
     return this.#replicas.map(({ replica }) => replica).filter(({ isRunning }) => isRunning)
   }
 
-  /** Starts another replica of the operator and lets it fill its caches. */
-  async start(options?: ReplicaOptions<Options>): Promise<Replica<Created>> {
+  /** Starts another replica of the operator; it fills its caches while time passes. */
+  start(options?: ReplicaOptions<Options>): Replica<Created> {
     const replica = this.#start(options)
     this.#replicas = [...this.#replicas, { replica, options }]
     this.#activity.touched()
-    await this.#advance(STEP_MS)
     return replica
   }
 
@@ -249,7 +248,8 @@ export class World<Created extends CreatedForTest = CreatedForTest, Options = ob
     const running = this.#replicas.filter(({ replica }) => replica.isRunning)
     for (const { replica } of running) replica.kill()
     this.#replicas = []
-    for (const { options } of running) await this.start(options)
+    for (const { options } of running) this.start(options)
+    await this.#advance(STEP_MS)
   }
 
   /** Stops the operator and the cluster. *Errors*: what the operator ended with. */

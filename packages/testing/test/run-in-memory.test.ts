@@ -136,7 +136,7 @@ test('a standby takes over from a replica that is disconnected, which ends witho
   })
   await using world = await runInMemory(greeter, { options: candidate('first') })
   const [first] = world.replicas
-  const second = await world.start(candidate('second'))
+  const second = world.start(candidate('second'))
   first?.disconnect()
   const authors: string[] = []
   world.cluster.requests.onRequest(({ verb, resource, userAgent }) => {

@@ -19,6 +19,17 @@ export function webapp(
   return applyDefaults(objectSchema(WebAppCrd, 'v1'), object) as WebApp
 }
 
+/** A WebApp as a user writes it: defaults are left to the server. */
+export function written(name: string, spec: Partial<WebAppSpec> = {}, metadata: ObjectMeta = {}): WebApp {
+  return {
+    apiVersion: 'example.com/v1',
+    kind: 'WebApp',
+    metadata: { name, namespace: 'default', ...metadata },
+    // What is left out has a default in the schema.
+    spec: { image: 'nginx:1.29', replicas: 2, ...spec } as WebAppSpec,
+  }
+}
+
 /** The Deployment of a WebApp with the given numbers in its status; without replicas, it was just created. */
 export function deployment(
   replicas: number | undefined,
