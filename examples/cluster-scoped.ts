@@ -3,8 +3,8 @@ import { strictEqual } from 'node:assert'
 import { crdManifest, defineCrd } from '@reeve/crd'
 import { Namespaces } from '@reeve/kube'
 import { defineOperator, desired } from '@reeve/runtime'
+import { runInMemory } from '@reeve/testing'
 import { Type } from 'typebox'
-import { tryOut } from './support/try-out.ts'
 
 const TeamCrd = defineCrd({
   group: 'example.com',
@@ -31,15 +31,8 @@ const operator = defineOperator({
   ],
 })
 
-await tryOut([operator], async ({ client, pass }) => {
-  const red = {
-    apiVersion: 'example.com/v1',
-    kind: 'Team',
-    metadata: { name: 'red' },
-    spec: { costCentre: '4711' },
-  } as const
-  await client.create(Teams, red)
-  await pass()
-  const { metadata } = await client.get(Namespaces, { name: 'team-red' })
-  strictEqual(metadata.annotations?.['example.com/cost-centre'], '4711')
-})
+await using world = await runInMemory(operator)
+await world.apply(Teams, { metadata: { name: 'red' }, spec: { costCentre: '4711' } })
+await world.settle()
+const { metadata } = await world.get(Namespaces, 'team-red')
+strictEqual(metadata.annotations?.['example.com/cost-centre'], '4711')

@@ -1,9 +1,9 @@
 /** How do I create objects in other namespaces? They cannot have owner references: a label says whose they are. */
-import { deepStrictEqual } from 'node:assert'
-import { ConfigMaps, Namespaces } from '@reeve/kube'
+import { deepStrictEqual, strictEqual } from 'node:assert'
+import { ConfigMaps } from '@reeve/kube'
 import { defineOperator, desired } from '@reeve/runtime'
+import { runInMemory } from '@reeve/testing'
 import { Notes, note, noteManifest } from './support/note.ts'
-import { tryOut } from './support/try-out.ts'
 
 const LABEL = 'example.com/note'
 
@@ -26,17 +26,11 @@ const operator = defineOperator({
   ],
 })
 
-await tryOut([operator], async ({ client, pass }) => {
-  await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'archive' } })
-  await client.create(Notes, note('shopping', 'milk'))
-  const copies = async () =>
-    (await client.listAll(ConfigMaps, { labelSelector: LABEL })).items.map(({ metadata, data }) => [
-      metadata.namespace,
-      data?.text,
-    ])
-  await pass()
-  deepStrictEqual(await copies(), [['archive', 'milk']])
-  await client.delete(Notes, { namespace: 'default', name: 'shopping' })
-  await pass()
-  deepStrictEqual(await copies(), [])
-})
+const archive = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'archive' } }
+await using world = await runInMemory(operator, { objects: [archive] })
+await world.apply(Notes, note('shopping', 'milk'))
+await world.settle()
+deepStrictEqual((await world.get(ConfigMaps, { namespace: 'archive', name: 'shopping' })).data, { text: 'milk' })
+await world.delete(Notes, 'shopping')
+await world.settle()
+strictEqual(await world.find(ConfigMaps, { namespace: 'archive', name: 'shopping' }), undefined)

@@ -1,8 +1,8 @@
 /** How do I undo something outside the cluster when a resource is deleted? With a component that finalizes. */
 import { deepStrictEqual } from 'node:assert'
 import { type Component, defineOperator, withDependencies } from '@reeve/runtime'
+import { runInMemory } from '@reeve/testing'
 import { type Note, Notes, note, noteManifest } from './support/note.ts'
-import { tryOut } from './support/try-out.ts'
 
 /** The service outside. Both calls may be repeated: a crash between call and record is always possible. */
 class Printer {
@@ -39,11 +39,10 @@ const operator = defineOperator({
   controllers: [{ for: Notes, components: withDependencies(printer, [job]) }],
 })
 
-await tryOut([operator], async ({ client, pass }) => {
-  await client.create(Notes, note('shopping', 'milk'))
-  await pass()
-  deepStrictEqual([...printer.jobs], [['shopping', 'milk']])
-  await client.delete(Notes, { namespace: 'default', name: 'shopping' })
-  await pass()
-  deepStrictEqual([...printer.jobs], [])
-})
+await using world = await runInMemory(operator)
+await world.apply(Notes, note('shopping', 'milk'))
+await world.settle()
+deepStrictEqual([...printer.jobs], [['shopping', 'milk']])
+await world.delete(Notes, 'shopping')
+await world.settle()
+deepStrictEqual([...printer.jobs], [])

@@ -3,8 +3,8 @@ import { strictEqual } from 'node:assert'
 import { crdManifest, defineCrd, type ObjectOf } from '@reeve/crd'
 import { ConfigMaps } from '@reeve/kube'
 import { type Component, defineOperator, waiting, watch } from '@reeve/runtime'
+import { runInMemory } from '@reeve/testing'
 import { Type } from 'typebox'
-import { tryOut } from './support/try-out.ts'
 
 const v1 = {
   spec: Type.Object({ settings: Type.String({ description: 'Name of a ConfigMap.' }) }),
@@ -54,12 +54,10 @@ const operator = defineOperator({
   ],
 })
 
-await tryOut([operator], async ({ client, pass }) => {
-  const key = { namespace: 'default', name: 'home' }
-  await client.create(Pages, { apiVersion: 'example.com/v1', kind: 'Page', metadata: key, spec: { settings: 'theme' } })
-  await pass()
-  const metadata = { namespace: 'default', name: 'theme', labels: { 'example.com/page-settings': '' } }
-  await client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { colour: 'green' } })
-  await pass()
-  strictEqual((await client.get(Pages, key)).status?.colour, 'green')
-})
+await using world = await runInMemory(operator)
+await world.apply(Pages, { metadata: { name: 'home' }, spec: { settings: 'theme' } })
+await world.settle()
+const labels = { 'example.com/page-settings': '' }
+await world.apply(ConfigMaps, { metadata: { name: 'theme', labels }, data: { colour: 'green' } })
+await world.settle()
+strictEqual((await world.get(Pages, 'home')).status?.colour, 'green')

@@ -2,8 +2,8 @@
 import { deepStrictEqual, strictEqual } from 'node:assert'
 import { ConfigMaps, Leases } from '@reeve/kube'
 import { defineOperator, desired } from '@reeve/runtime'
+import { runInMemory } from '@reeve/testing'
 import { Notes, note, noteManifest } from './support/note.ts'
-import { tryOut } from './support/try-out.ts'
 
 const labels = { 'app.kubernetes.io/managed-by': 'elected' }
 const operator = defineOperator({
@@ -21,18 +21,20 @@ const operator = defineOperator({
 })
 
 /** `operator.run()` does this inside a cluster, with the name of the pod. */
-const replica = (identity: string): Parameters<typeof tryOut>[0][number] => ({
-  crds: operator.crds,
-  create: (options) =>
-    operator.create({ ...options, leaderElection: { lease: { namespace: 'default', name: 'elected' }, identity } }),
+const replica = (identity: string) => ({
+  leaderElection: { lease: { namespace: 'default', name: 'elected' }, identity },
 })
 
-await tryOut([replica('first'), replica('second')], async ({ client, pass }) => {
-  await pass()
-  await client.create(Notes, note('shopping', 'milk'))
-  await pass()
-  const lease = await client.get(Leases, { namespace: 'default', name: 'elected' })
-  strictEqual(['first', 'second'].includes(lease.spec?.holderIdentity ?? ''), true)
-  const { data } = await client.get(ConfigMaps, { namespace: 'default', name: 'shopping' })
-  deepStrictEqual(data, { text: 'milk' })
-})
+await using world = await runInMemory(operator, { options: replica('first') })
+world.start(replica('second'))
+await world.apply(Notes, note('shopping', 'milk'))
+await world.settle()
+strictEqual((await world.get(Leases, 'elected')).spec?.holderIdentity, 'first')
+deepStrictEqual((await world.get(ConfigMaps, 'shopping')).data, { text: 'milk' })
+
+// The leader stops, and the other one takes over.
+await world.replicas[0]?.stop()
+await world.patch(Notes, 'shopping', { spec: { text: 'bread' } })
+await world.settle()
+strictEqual((await world.get(Leases, 'elected')).spec?.holderIdentity, 'second')
+deepStrictEqual((await world.get(ConfigMaps, 'shopping')).data, { text: 'bread' })

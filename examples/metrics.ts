@@ -2,8 +2,8 @@
 import { match } from 'node:assert'
 import { defineOperator } from '@reeve/runtime'
 import { createMetricsRegistry } from '@reeve/runtime/metrics'
+import { runInMemory } from '@reeve/testing'
 import { Notes, note, noteManifest } from './support/note.ts'
-import { tryOut } from './support/try-out.ts'
 
 const metrics = await createMetricsRegistry({ processMetrics: false })
 const words = metrics.counter({ name: 'notes_words_total', help: 'Words that were read.', labels: ['namespace'] })
@@ -23,13 +23,9 @@ const operator = defineOperator({
   ],
 })
 
-await tryOut(
-  [{ crds: operator.crds, create: (options) => operator.create({ ...options, metrics }) }],
-  async ({ client, pass }) => {
-    await client.create(Notes, note('shopping', 'milk and bread'))
-    await pass()
-  },
-)
+await using world = await runInMemory(operator, { options: { metrics } })
+await world.apply(Notes, note('shopping', 'milk and bread'))
+await world.settle()
 // `create({ metricsAddress })` serves this text.
 const text = await metrics.expose()
 match(text, /notes_words_total\{namespace="default"\} 3/)

@@ -1,11 +1,11 @@
 /** How do I have two kinds in one operator? With two controllers; one may watch what the other reconciles. */
-import { deepStrictEqual } from 'node:assert'
+import { strictEqual } from 'node:assert'
 import { crdManifest, defineCrd } from '@reeve/crd'
 import { ConfigMaps } from '@reeve/kube'
 import { defineOperator, desired } from '@reeve/runtime'
+import { runInMemory } from '@reeve/testing'
 import { Type } from 'typebox'
 import { Notes, note, noteManifest } from './support/note.ts'
-import { tryOut } from './support/try-out.ts'
 
 const BoardCrd = defineCrd({
   group: 'example.com',
@@ -40,18 +40,11 @@ const operator = defineOperator({
   ],
 })
 
-await tryOut([operator], async ({ client, pass }) => {
-  await client.create(Notes, note('single', 'tea'))
-  await client.create(Boards, {
-    apiVersion: 'example.com/v1',
-    kind: 'Board',
-    metadata: { namespace: 'default', name: 'kitchen' },
-    spec: { notes: ['milk', 'bread'] },
-  })
-  await pass(5_000)
-  const { items } = await client.listAll(ConfigMaps, { labelSelector: 'app.kubernetes.io/managed-by=boards' })
-  deepStrictEqual(
-    items.map(({ data }) => data?.text),
-    ['milk', 'bread', 'tea'],
-  )
-})
+await using world = await runInMemory(operator)
+await world.apply(Notes, note('single', 'tea'))
+await world.apply(Boards, { metadata: { name: 'kitchen' }, spec: { notes: ['milk', 'bread'] } })
+await world.settle()
+const text = async (name: string) => (await world.get(ConfigMaps, name)).data?.text
+strictEqual(await text('note-single'), 'tea')
+strictEqual(await text('note-kitchen-0'), 'milk')
+strictEqual(await text('note-kitchen-1'), 'bread')

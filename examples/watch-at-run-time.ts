@@ -3,9 +3,9 @@ import { strictEqual } from 'node:assert'
 import { crdManifest, defineCrd, type ObjectOf } from '@reeve/crd'
 import { CustomResourceDefinitions, resource } from '@reeve/kube'
 import { type Component, defineOperator } from '@reeve/runtime'
+import { runInMemory } from '@reeve/testing'
 import { Type } from 'typebox'
-import { note, noteManifest } from './support/note.ts'
-import { tryOut } from './support/try-out.ts'
+import { Notes, note, noteManifest } from './support/note.ts'
 
 const v1 = {
   spec: Type.Object({
@@ -50,21 +50,18 @@ const operator = defineOperator({
   rules: [{ apiGroups: ['example.com'], resources: ['*'], verbs: ['list', 'watch'] }],
 })
 
-await tryOut([operator], async ({ client, pass }) => {
-  const key = { namespace: 'default', name: 'notes' }
-  const spec = { kind: 'Note', plural: 'notes' }
-  const counted = async () => (await client.get(Counters, key)).status?.count
-  await client.create(Counters, { apiVersion: 'example.com/v1', kind: 'Counter', metadata: key, spec })
-  await pass()
-  strictEqual(await counted(), 0)
+await using world = await runInMemory(operator)
+const spec = { kind: 'Note', plural: 'notes' }
+const counted = async () => (await world.get(Counters, 'notes')).status?.count
+await world.apply(Counters, { metadata: { name: 'notes' }, spec })
+await world.settle()
+strictEqual(await counted(), 0)
 
-  // A missing kind is asked for every ten seconds.
-  await client.create(CustomResourceDefinitions, noteManifest)
-  const Notes = resource({ group: 'example.com', version: 'v1', ...spec, namespaced: true })
-  await client.create(Notes, note('shopping', 'milk'))
-  await pass(10_000)
-  strictEqual(await counted(), 1)
-  await client.create(Notes, note('garden', 'rake'))
-  await pass()
-  strictEqual(await counted(), 2)
-})
+// A missing kind is asked for every ten seconds.
+await world.client.create(CustomResourceDefinitions, noteManifest)
+await world.apply(Notes, note('shopping', 'milk'))
+await world.pass('10s')
+strictEqual(await counted(), 1)
+await world.apply(Notes, note('garden', 'rake'))
+await world.settle()
+strictEqual(await counted(), 2)

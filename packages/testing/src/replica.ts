@@ -36,6 +36,14 @@ export interface ReplicaParts extends Omit<InMemoryOptions, 'client' | 'clock'> 
 /** More requests than this without any time passing are a loop that no simulated time would ever end. */
 const MAX_REQUESTS_AT_ONE_INSTANT = 20_000
 
+const MAX_RECORDS = 1_000
+
+/** Keeps the last records. */
+export function remember(records: ReconcileRecord[], record: ReconcileRecord): void {
+  records.push(record)
+  if (records.length > MAX_RECORDS) records.shift()
+}
+
 /** The longest that the end of an operator may take. */
 const PATIENCE_MS = 3_600_000
 
@@ -45,6 +53,8 @@ export class Replica<Created extends CreatedForTest = CreatedForTest> {
   readonly operator: Created
   /** Who its requests come from, as the cluster logs them. */
   readonly userAgent: string
+  /** Its last reconciles, oldest first; at most 1,000. */
+  readonly reconciles: readonly ReconcileRecord[]
   readonly #clock: SimulatedClock
   readonly #stopping = new AbortController()
   readonly #running: Promise<void>
@@ -61,10 +71,16 @@ export class Replica<Created extends CreatedForTest = CreatedForTest> {
     { cluster, ...environment }: ReplicaParts,
   ) {
     const { clock, random } = environment
+    const reconciles: ReconcileRecord[] = []
+    const onReconcile = (record: ReconcileRecord) => {
+      environment.onReconcile(record)
+      remember(reconciles, record)
+    }
+    this.reconciles = reconciles
     this.userAgent = userAgent
     this.#clock = clock
     const client = createClient({ clock, random, userAgent, transport: this.#connect(cluster.transport) })
-    this.operator = create({ ...environment, client })
+    this.operator = create({ ...environment, onReconcile, client })
     this.#running = this.operator.manager.run(this.#stopping.signal)
     this.#running
       .catch((error: unknown) => {

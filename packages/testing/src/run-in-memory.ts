@@ -15,7 +15,7 @@ import type { WebhookConfigurations, WebhookLocation } from '@reeve/runtime/oper
 import { recordingLogger, SimulatedClock, seededRandom } from '@reeve/runtime/testing'
 import { type WebhookRoute, WebhookRouter } from '@reeve/runtime/webhooks'
 import { Activity } from './activity.ts'
-import { type CreatedForTest, type InMemoryOptions, Replica } from './replica.ts'
+import { type CreatedForTest, type InMemoryOptions, Replica, remember } from './replica.ts'
 import { type ReplicaOptions, World } from './world.ts'
 
 /** What an operator must be to run here: `defineOperator` returns that. */
@@ -41,8 +41,6 @@ export interface RunInMemoryOptions<Options> {
 
 /** The address of webhooks that are called without a socket. */
 const LOCATION = { url: 'https://in-memory.invalid' } as const
-
-const MAX_RECORDS = 1_000
 
 /**
  * Starts a cluster with the operator's CRDs and webhooks, and the operator on it. Nothing is served on a socket.
@@ -85,8 +83,7 @@ export async function runInMemory<Created extends CreatedForTest, Options>(
     const activity = new Activity(cluster, clock, quietMs)
     const onReconcile = (record: ReconcileRecord) => {
       activity.reconciled(record)
-      reconciles.push(record)
-      if (reconciles.length > MAX_RECORDS) reconciles.shift()
+      remember(reconciles, record)
     }
     const shared = { cluster, clock, random, logger, onReconcile }
     let count = 0
