@@ -72,11 +72,6 @@ export interface WatchOptions extends Selection {
   /** After this the server ends the stream cleanly. */
   readonly timeoutSeconds?: number
   readonly metadataOnly?: boolean
-  /**
-   * The object that has this resourceVersion, if the caller has it already, such as from the response of its own write. An
-   * event about it then carries that very object and is not parsed. @default every event is parsed
-   */
-  readonly known?: (resourceVersion: string) => Stored<KubeObject> | undefined
 }
 
 /** One element of a watch stream. An `ERROR` is thrown as an `ApiError` instead of being yielded. */

@@ -107,7 +107,7 @@ export class HttpClient implements KubeClient, PodStreams {
     resource: Resource<T>,
     options: WatchOptions = {},
   ): AsyncIterableIterator<WatchEvent<T>, void, undefined> {
-    const { signal, metadataOnly, known } = options
+    const { signal, metadataOnly } = options
     const target = describe('watch', resource, options)
     const controller = new AbortController()
     const onAbort = () => controller.abort(signal?.reason)
@@ -126,12 +126,7 @@ export class HttpClient implements KubeClient, PodStreams {
     }
     return new WatchEvents<T>(
       { open, close, asError: (error) => asConnectionError(target, error, 'response'), signal },
-      {
-        target,
-        shape: shapeOf<T>(resource, metadataOnly),
-        maxLineBytes: this.#options.maxWatchLineBytes,
-        ...(known && { known }),
-      },
+      { target, shape: shapeOf<T>(resource, metadataOnly), maxLineBytes: this.#options.maxWatchLineBytes },
     )
   }
 

@@ -6,7 +6,6 @@ import { createClient } from './create-client.ts'
 import { isExpired } from './error-predicates.ts'
 import { BadResponseError, ConnectionError } from './errors.ts'
 import type { Pod } from './kinds/index.ts'
-import type { Stored } from './objects.ts'
 import { settle } from './testing/manual-clock.ts'
 import { json, pieces, ScriptedTransport } from './testing/scripted-transport.ts'
 import type { TransportRequest } from './transport.ts'
@@ -136,33 +135,3 @@ async function* endless(request?: TransportRequest): AsyncGenerator<Uint8Array> 
     request?.signal?.addEventListener('abort', () => reject(request.signal?.reason))
   })
 }
-
-describe('events about objects that the caller has', () => {
-  const stored = (metadata: object) => ({ apiVersion: 'v1', kind: 'Pod', metadata, spec: {} }) as unknown as Stored<Pod>
-  const own = stored({ name: 'a', uid: 'u1', resourceVersion: '7' })
-  const known = (version: string) => (version === '7' ? own : undefined)
-  const watched = async (type: string, metadata: object) => {
-    const line = `${JSON.stringify({ type, object: stored(metadata) })}\n`
-    const [found] = await collect(watching(pieces(line)).client.watch(Pods, { known }))
-    return found
-  }
-
-  it.each(['ADDED', 'MODIFIED'])('carry that very object: %s', async (type) => {
-    const found = await watched(type, own.metadata)
-    expect(found?.type).toBe(type)
-    expect(found?.object).toBe(own)
-  })
-
-  it.each([
-    ['another version', 'MODIFIED', { name: 'a', uid: 'u1', resourceVersion: '8' }],
-    ['another object', 'MODIFIED', { name: 'b', uid: 'u2', resourceVersion: '7' }],
-    ['a deletion', 'DELETED', { name: 'a', uid: 'u1', resourceVersion: '7' }],
-    ['a label', 'MODIFIED', { labels: { resourceVersion: '7' }, name: 'a', uid: 'u1', resourceVersion: '8' }],
-    ['a text', 'MODIFIED', { annotations: { is: '"resourceVersion":"7"' }, uid: 'u1', resourceVersion: '8' }],
-    ['no version', 'MODIFIED', { name: 'a', uid: 'u1' }],
-  ])('are parsed when there is %s', async (_what, type, metadata) => {
-    const found = await watched(type, metadata)
-    expect(found).toEqual({ type, object: stored(metadata) })
-    expect(found?.object).not.toBe(own)
-  })
-})

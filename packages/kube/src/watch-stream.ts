@@ -1,10 +1,10 @@
 /** Decodes the body of a watch into events. */
-import type { WatchEvent, WatchOptions } from './client.ts'
+import type { WatchEvent } from './client.ts'
 import { ApiError, BadResponseError, ConnectionError } from './errors.ts'
 import { LineSplitter, LineTooLongError } from './json-lines.ts'
 import { isRecord } from './json-record.ts'
 import { requireObject } from './object-shape.ts'
-import type { KubeObject, Stored } from './objects.ts'
+import type { KubeObject } from './objects.ts'
 import { describeTarget, type RequestTarget } from './request-target.ts'
 import { asStatus } from './response-body.ts'
 
@@ -14,7 +14,6 @@ export interface WatchStreamOptions<T extends KubeObject> {
   readonly maxLineBytes: number
   /** Shapes each object before it is returned. */
   readonly shape: (object: T) => T
-  readonly known?: WatchOptions['known']
 }
 
 /** A stream of bytes that is opened by the first read. */
@@ -104,7 +103,7 @@ export class WatchEvents<T extends KubeObject> implements AsyncIterableIterator<
   /** The next event of what has arrived. */
   #decodeNext(): WatchEvent<T> | undefined {
     for (let line = this.#lines?.next(); line !== undefined && !line.done; line = this.#lines?.next()) {
-      const event = this.#knownEvent(line.value) ?? this.#decode(line.value)
+      const event = this.#decode(line.value)
       if (event !== undefined) return event
     }
     this.#lines = undefined
@@ -125,17 +124,6 @@ export class WatchEvents<T extends KubeObject> implements AsyncIterableIterator<
     throw new ConnectionError(`${describeTarget(this.#options.target)}: ended in the middle of an event`, 'response')
   }
 
-  /** An event about an object that the consumer has in that very version: parsing it would tell nothing new. */
-  #knownEvent(line: Buffer): WatchEvent<T> | undefined {
-    const { known } = this.#options
-    const type = known && CHANGES.find(({ start }) => line.compare(start, 0, start.length, 0, start.length) === 0)?.type
-    if (type === undefined) return undefined
-    const version = onlyVersionIn(line)
-    // The caller asks for one kind, and returns objects of that kind.
-    const object = version === undefined ? undefined : (known?.(version) as Stored<T> | undefined)
-    return object !== undefined && line.includes(`"uid":"${object.metadata.uid}"`) ? { type, object } : undefined
-  }
-
   #fail(error: unknown): unknown {
     this.#end()
     const { signal } = this.#source
@@ -152,26 +140,6 @@ export class WatchEvents<T extends KubeObject> implements AsyncIterableIterator<
     // Whatever it says: nobody reads from it anymore.
     this.#body?.return?.().catch(() => undefined)
   }
-}
-
-const CHANGES = (['ADDED', 'MODIFIED'] as const).map((type) => ({
-  type,
-  start: Buffer.from(`{"type":"${type}","object":{`),
-}))
-
-const VERSION = Buffer.from('"resourceVersion":"')
-const QUOTE = 0x22
-
-/**
- * The resourceVersion of the object in an event, if nothing else in it has that name. Quotes inside of strings are escaped,
- * so that no text can look like one; a label of that name can, and then there are two.
- */
-function onlyVersionIn(line: Buffer): string | undefined {
-  const found = line.indexOf(VERSION)
-  if (found === -1) return undefined
-  const start = found + VERSION.length
-  if (line.indexOf(VERSION, start) !== -1) return undefined
-  return line.toString('latin1', start, line.indexOf(QUOTE, start))
 }
 
 function decode<T extends KubeObject>(line: string, options: WatchStreamOptions<T>): WatchEvent<T> | undefined {

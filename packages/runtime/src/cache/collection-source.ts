@@ -9,7 +9,6 @@ import {
   type Selection,
   type Stored,
   type WatchEvent,
-  type WatchOptions,
   withDeadline,
 } from '@reeve/kube'
 import { ListTimeoutError, UnversionedListError } from './cache-error.ts'
@@ -85,13 +84,12 @@ export class CollectionSource<T extends KubeObject> {
     signal: AbortSignal,
     start: WatchStart,
     silenceMs: () => number,
-    known: NonNullable<WatchOptions['known']>,
     onEvent: (event: WatchEvent<T>) => void,
   ): Promise<void> {
     const { client, resource, selection, metadataOnly, clock, random, timing } = this.#options
     const spread = timing.maxWatchSeconds - timing.minWatchSeconds
     const timeoutSeconds = Math.floor(timing.minWatchSeconds + random() * spread)
-    const watch = { ...selection, ...start, metadataOnly, allowWatchBookmarks: true, timeoutSeconds, known }
+    const watch = { ...selection, ...start, metadataOnly, allowWatchBookmarks: true, timeoutSeconds }
     const session = { clock, signal, what: this.description, silenceMs }
     await watchUntilSilent(client, resource, watch, session, onEvent)
   }

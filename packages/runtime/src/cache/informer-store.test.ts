@@ -33,17 +33,6 @@ describe('own writes', () => {
     expect(store.ownWrites).toBe(0)
   })
 
-  test('are found by version until the watch has passed them, deleted objects not', () => {
-    const store = storeWith(stored('a', 5), stored('b', 6))
-    const [first, second, other] = [stored('a', 11), stored('a', 12), stored('b', 13)]
-    for (const object of [first, second, other]) write(store, object)
-    expect(['11', '12', '13'].map((version) => store.ownWriteAt(version))).toEqual([undefined, second, other])
-    store.recordDeletion('ns/b', store.beginDeletion('ns/b'), 'uid-b')
-    expect(store.ownWriteAt('13')).toBeUndefined()
-    store.bookmark('12')
-    expect(store.ownWriteAt('12')).toBeUndefined()
-  })
-
   test('whose event came before the response need no overlay', () => {
     const store = storeWith(stored('a', 5))
     store.applyEvent('MODIFIED', stored('a', 11))

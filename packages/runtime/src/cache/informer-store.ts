@@ -52,8 +52,6 @@ export class InformerStore<T extends KubeObject> {
   readonly view = new ObjectStore<T>()
   readonly #shadows = new Map<string, Shadow<T>>()
   readonly #ownByVersion = new Heap<OwnVersion<T>>((a, b) => isNewer(b.version, a.version))
-  /** What readers see of own writes that the watch has not passed yet, by version. */
-  readonly #ownValues = new Map<string, Stored<T>>()
   /** Uids of deleted objects, with the sequence at which the deletion became known. */
   readonly #dead = new Map<string, number>()
   #seen: string | undefined
@@ -193,11 +191,6 @@ export class InformerStore<T extends KubeObject> {
     return own?.uid === metadata.uid && own.version === metadata.resourceVersion ? own.value : undefined
   }
 
-  /** The same by version alone, for an event that is not parsed yet. */
-  ownWriteAt(version: string): Stored<T> | undefined {
-    return this.#ownValues.get(version)
-  }
-
   /** Call this when a deletion is sent. */
   beginDeletion(key: string): DeletionStart {
     return { sequence: this.#sequence, watchedUid: this.watched(key)?.metadata.uid }
@@ -259,7 +252,6 @@ export class InformerStore<T extends KubeObject> {
     const shadow = this.#shadows.get(own.key) ?? { watched: this.view.get(own.key), own: undefined }
     this.#forgetOwn(shadow)
     shadow.own = this.#ownByVersion.push(own)
-    if (own.value !== undefined) this.#ownValues.set(own.version, own.value)
     this.#shadows.set(own.key, shadow)
     this.#refresh(own.key)
   }
@@ -274,7 +266,6 @@ export class InformerStore<T extends KubeObject> {
   #forgetOwn(shadow: Shadow<T>): void {
     if (shadow.own === undefined) return
     this.#ownByVersion.remove(shadow.own)
-    this.#ownValues.delete(shadow.own.value.version)
     shadow.own = undefined
   }
 

@@ -310,11 +310,10 @@ export class Reflector<T extends KubeObject> {
     silenceMs: () => number,
     onEvent: (event: WatchEvent<T>) => void,
   ): Promise<void> {
-    const { metrics, store } = this.#options
+    const { metrics } = this.#options
     this.#watches++
     metrics.watchOpened(this.#resource)
-    const known = (version: string) => store.ownWriteAt(version)
-    await this.#source.watch(signal, start, silenceMs, known, (event) => {
+    await this.#source.watch(signal, start, silenceMs, (event) => {
       metrics.event(this.#resource, event.type)
       onEvent(event)
       this.#heard()
