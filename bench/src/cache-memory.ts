@@ -1,6 +1,6 @@
 /** Memory per cached pod, beside the bytes of its JSON. */
 import { setImmediate } from 'node:timers/promises'
-import { type KubeClient, type Pod, Pods } from '@reeve/kube'
+import { ApiError, type KubeClient, type Pod, Pods } from '@reeve/kube'
 import { Cache, type InformerOptions, keepEverything } from '@reeve/runtime/cache'
 import { realisticPod } from './realistic-pods.ts'
 import type { Result } from './result.ts'
@@ -53,7 +53,7 @@ async function bytesPerPod(
 ): Promise<number> {
   const stop = new AbortController()
   const before = await heapBytes()
-  const cache = new Cache(clientOf(count, make), { timing: { initialList: 'paged' } })
+  const cache = new Cache(clientOf(count, make))
   cache.informer(Pods, options)
   const running = cache.run(stop.signal)
   await cache.waitForSync(stop.signal)
@@ -86,7 +86,8 @@ function clientOf(count: number, make: (index: number) => Pod): KubeClient {
       `{"apiVersion":"v1","kind":"PodList","metadata":${JSON.stringify(metadata)},"items":[${items.join(',')}]}`,
     )
   }
-  const watch: KubeClient['watch'] = async function* (_resource, { signal } = {}) {
+  const watch: KubeClient['watch'] = async function* (resource, { signal, sendInitialEvents } = {}) {
+    if (sendInitialEvents) throw new ApiError({ verb: 'watch', resource: resource.plural }, 422)
     await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
   }
   // The informer of this benchmark lists and watches; nothing else is called.

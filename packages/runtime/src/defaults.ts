@@ -26,6 +26,43 @@ export const SHARDING_DEFAULTS = Object.freeze({
   maxShards: 256,
 })
 
+/** Informers and the cache that holds them. */
+export const CACHE_DEFAULTS = Object.freeze({
+  /** Each informer holds a connection. */
+  maxInformers: 200,
+  /** Objects per page of a list. */
+  pageSize: 500,
+  /**
+   * A watch without any event or bookmark for this long is dead. Bookmarks come every minute, so less than 70 s would tear
+   * down healthy watches; much more would leave a dead one unnoticed.
+   */
+  silenceMs: 75 * SECOND_MS,
+  /** Deadline of one page. */
+  listTimeoutMs: 60 * SECOND_MS,
+  /** Streaming counts as unavailable when nothing arrives for this long, */
+  streamSilenceMs: 10 * SECOND_MS,
+  /** or when the initial state takes longer than this. */
+  streamTimeoutMs: 2 * MINUTE_MS,
+  /** The server ends a watch after a random time between these: before a load balancer does. */
+  minWatchSeconds: 180,
+  maxWatchSeconds: 239,
+  /** First delay after a failure, doubling. */
+  backoffBaseMs: 500,
+  backoffMaxMs: 30 * SECOND_MS,
+  /** Maximum jitter, as a fraction of the delay: a thousand clients spread over twice the time. */
+  backoffJitter: 1,
+  /** A watch that ends sooner than this without an event counts as failed. */
+  minWatchMs: 1 * SECOND_MS,
+  /** How many lists in a row may be older than the cache before one is accepted. */
+  maxStaleLists: 3,
+  /** How many times in a row a kind with objects must be missing before it counts as empty. */
+  maxMissingLists: 3,
+  /** How often a kind that is not served is asked for. */
+  missingRetryMs: 10 * SECOND_MS,
+  /** An informer that fails for longer than this is unhealthy. */
+  unhealthyAfterMs: 30 * SECOND_MS,
+})
+
 /** The manager. */
 export const MANAGER_DEFAULTS = Object.freeze({
   /** Below the 30 s after which the kubelet kills a pod, with room for the process to end. */

@@ -3,6 +3,7 @@ import { Cache, type Informer } from '@reeve/runtime/cache'
 import { Controller } from '@reeve/runtime/controller'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestCluster, type TestCluster } from './support/test-cluster.ts'
+import { withoutStreaming } from './support/without-streaming.ts'
 
 const DEADLINE_MS = 20_000
 
@@ -13,7 +14,7 @@ const stopping = new AbortController()
 
 beforeAll(async () => {
   world = await openTestCluster()
-  cache = new Cache(world.client, { timing: { pageSize: 3 } })
+  cache = new Cache(world.client, { pageSize: 3 })
   running = cache.run(stopping.signal)
 })
 
@@ -65,7 +66,7 @@ test('follows a collection through creations, changes and deletions', async () =
 test('lists in pages, with selectors and as metadata only', async () => {
   const { client } = world
   for (let index = 0; index < 7; index++) await client.create(ConfigMaps, configMap(`page-${index}`, '1'))
-  const paged = new Cache(client, { timing: { pageSize: 3, initialList: 'paged' } })
+  const paged = new Cache(withoutStreaming(client), { pageSize: 3 })
   const labelled = paged.informer(ConfigMaps, { namespace: world.namespace, labelSelector: 'suite=cache' })
   const named = paged.informer(ConfigMaps, { namespace: world.namespace, fieldSelector: 'metadata.name=page-3' })
   const partial = paged.informer(ConfigMaps, { namespace: world.namespace, metadataOnly: true })

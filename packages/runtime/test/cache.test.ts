@@ -46,8 +46,8 @@ test('streams the initial state and follows every change', async () => {
   expect(dataOf(informer, 'b')).toBe('1')
 })
 
-test('lists in pages and watches from there where streaming is switched off', async () => {
-  const informer = await open({ cache: { timing: { initialList: 'paged', pageSize: 2 } } })
+test('lists in pages and watches from there where the server cannot stream', async () => {
+  const informer = await open({ streams: false, cache: { pageSize: 2 } })
   for (const name of ['b', 'c', 'd', 'e']) await put(name, '1')
   await world.clock.settle()
   const second = world.cache.informer(ConfigMaps, { ...IN_DEFAULT, metadataOnly: true })
@@ -159,7 +159,7 @@ test('after any interleaving of writes and faults, own writes never vanish and t
     fc.asyncProperty(fc.array(step, { maxLength: 20, size: 'max' }), fc.nat(1_000), async (steps, seed) => {
       if (!isFirst) await world.stop()
       isFirst = false
-      const informer = await open({ seed, cache: { timing: { initialList: seed % 2 === 0 ? 'paged' : 'auto' } } })
+      const informer = await open({ seed, streams: seed % 2 === 1 })
       const { clock, cluster, client, own, during } = world
       let isFrozen = false
       const perform = async (action: { do: string; name?: string; value?: string; ms?: number }) => {

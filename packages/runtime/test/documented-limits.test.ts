@@ -1,6 +1,6 @@
 /** The numbers of docs/limits.md are those of the code. */
 import { readFile } from 'node:fs/promises'
-import { INFORMER_TIMING } from '@reeve/runtime/cache'
+import { CACHE_DEFAULTS } from '@reeve/runtime/cache'
 import { CONTROLLER_DEFAULTS, exponentialBackoff } from '@reeve/runtime/controller'
 import { ELECTION_DEFAULTS } from '@reeve/runtime/election'
 import { TokenBucket, WorkQueue } from '@reeve/runtime/queue'
@@ -15,7 +15,6 @@ import {
   DEFAULT_RETRY_MAX_DELAY_MS,
   DEFAULT_TIMEOUT_MS,
 } from '../../kube/src/defaults.ts'
-import { DEFAULT_MAX_INFORMERS } from '../src/cache/cache.ts'
 import { GRACE_MS, RESYNC_JITTER } from '../src/controller/controller-options.ts'
 import { MAX_ROUNDS } from '../src/controller/flapping.ts'
 import { FAILURES_TO_ESCALATE } from '../src/controller/reconcile-ending.ts'
@@ -39,16 +38,17 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'resync of everything': `every ${seconds(CONTROLLER_DEFAULTS.resyncMs)} ± ${percent(RESYNC_JITTER)}`,
   'keys in the queue': String(QUEUE_DEFAULTS.maxKeys),
   'reasons remembered for a key': String(QUEUE_DEFAULTS.maxReasons),
-  'informers of an operator': String(DEFAULT_MAX_INFORMERS),
+  'informers of an operator': String(CACHE_DEFAULTS.maxInformers),
   'failures in a row before a failure is logged as an error': String(FAILURES_TO_ESCALATE),
   'reconciles in a row that only own writes cause, before a key flaps': String(MAX_ROUNDS),
   'connections for requests; watches have their own': String(DEFAULT_CONNECTIONS),
   'deadline of a call, retries included': seconds(DEFAULT_TIMEOUT_MS),
   'retries of a call': `${DEFAULT_MAX_RETRIES}, after ${DEFAULT_RETRY_BASE_DELAY_MS} ms doubling to ${DEFAULT_RETRY_MAX_DELAY_MS} ms`,
   'size of a response, of a watch event': `${mebibytes(DEFAULT_MAX_RESPONSE_BYTES)}, ${mebibytes(DEFAULT_MAX_WATCH_LINE_BYTES)}`,
-  'informers: delays after failures, up to twice as long by jitter': `${INFORMER_TIMING.backoffBaseMs} ms doubling to ${seconds(INFORMER_TIMING.backoffMaxMs)}`,
-  'informers: objects of a page': String(INFORMER_TIMING.pageSize),
-  'informers: kinds that are not served are asked for': `every ${seconds(INFORMER_TIMING.missingRetryMs)}`,
+  'informers: delays after failures, up to twice as long by jitter': `${CACHE_DEFAULTS.backoffBaseMs} ms doubling to ${seconds(CACHE_DEFAULTS.backoffMaxMs)}`,
+  'informers: silence after which a watch is opened again': seconds(CACHE_DEFAULTS.silenceMs),
+  'informers: objects of a page': String(CACHE_DEFAULTS.pageSize),
+  'informers: kinds that are not served are asked for': `every ${seconds(CACHE_DEFAULTS.missingRetryMs)}`,
   'leases: duration, renewal deadline, period': [
     ELECTION_DEFAULTS.leaseDurationMs,
     ELECTION_DEFAULTS.renewDeadlineMs,

@@ -9,6 +9,7 @@ import {
   systemClock,
   untilAborted,
 } from '@reeve/kube'
+import { CACHE_DEFAULTS } from '../defaults.ts'
 import { keepOwnFields } from '../engine/own-fields.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
@@ -18,14 +19,7 @@ import { type CacheReader, readerOf } from './cache-reader.ts'
 import { Informer, type InformerEnvironment } from './informer.ts'
 import type { InformerHealth } from './informer-health.ts'
 import { informerMetrics } from './informer-metrics.ts'
-import {
-  checkTiming,
-  INFORMER_TIMING,
-  type InformerOptions,
-  type InformerTiming,
-  informerId,
-  resourceName,
-} from './informer-options.ts'
+import { type InformerOptions, informerId, resourceName } from './informer-options.ts'
 import { SharedParts } from './shared-parts.ts'
 import { trackWrites } from './track-writes.ts'
 import { stripManagedFields, type Transform } from './transform.ts'
@@ -47,8 +41,13 @@ export interface CacheOptions {
    * @default {@link keepOwnFields} of `fieldManager`; without one, {@link stripManagedFields}
    */
   readonly transform?: Transform
-  /** Changes to {@link INFORMER_TIMING}. */
-  readonly timing?: Partial<InformerTiming>
+  /** Objects per page of a list. @default 500 */
+  readonly pageSize?: number
+  /**
+   * A watch without any event or bookmark for this long is closed, and another one opened. Bookmarks come every minute, so
+   * less than 70 s tears down healthy watches. @default 75_000
+   */
+  readonly silenceMs?: number
   /** @default 200 */
   readonly maxInformers?: number
 }
@@ -76,9 +75,6 @@ interface Shared {
   isPermanent: boolean
   borrowers: number
 }
-
-/** Each holds a connection. */
-export const DEFAULT_MAX_INFORMERS = 200
 
 /** Caching all of these would cache every Secret of the cluster: gigabytes in a large one. */
 const NEVER_CLUSTER_WIDE = new Set(['secrets', 'configmaps'])
@@ -114,18 +110,21 @@ export class Cache implements Runnable, CacheReader {
   constructor(client: KubeClient, options: CacheOptions = {}) {
     const { fieldManager, transform = fieldManager === undefined ? stripManagedFields : this.ownFields(fieldManager) } =
       options
+    const { pageSize = CACHE_DEFAULTS.pageSize, silenceMs = CACHE_DEFAULTS.silenceMs } = options
+    const { maxInformers = CACHE_DEFAULTS.maxInformers } = options
     this.#environment = {
       client,
       clock: options.clock ?? systemClock,
       random: options.random ?? Math.random,
       logger: options.logger ?? silentLogger,
       metrics: informerMetrics(options.metrics, () => this.health().informers),
-      timing: checkTiming({ ...INFORMER_TIMING, ...options.timing }),
+      pageSize: checked('pageSize', pageSize, 'a number of objects'),
+      silenceMs: checked('silenceMs', silenceMs, 'a number of milliseconds'),
       streaming: { isOffered: true },
       transform,
       parts: new SharedParts(),
     }
-    this.#maxInformers = options.maxInformers ?? DEFAULT_MAX_INFORMERS
+    this.#maxInformers = maxInformers
     this.#reader = readerOf((of) => this.#informersOf(of), 'declare it with cache.informer() first')
   }
 
@@ -329,4 +328,9 @@ export class Cache implements Runnable, CacheReader {
     const loop = informer.start(signal).finally(() => loops.delete(loop))
     loops.add(loop)
   }
+}
+
+function checked(option: string, value: number, what: string): number {
+  if (value > 0 && value < 2 ** 31) return value
+  throw new CacheConfigError(option, value, `${what} above 0 and below 2^31`)
 }

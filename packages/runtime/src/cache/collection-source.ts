@@ -11,8 +11,9 @@ import {
   type WatchEvent,
   withDeadline,
 } from '@reeve/kube'
+import { CACHE_DEFAULTS } from '../defaults.ts'
 import { ListTimeoutError, UnversionedListError } from './cache-error.ts'
-import { describeSelection, type InformerTiming } from './informer-options.ts'
+import { describeSelection } from './informer-options.ts'
 import { watchUntilSilent } from './watch-session.ts'
 
 /** What a {@link CollectionSource} works with. */
@@ -23,7 +24,7 @@ export interface CollectionSourceOptions<T extends KubeObject> {
   readonly metadataOnly: boolean
   readonly clock: Clock
   readonly random: () => number
-  readonly timing: InformerTiming
+  readonly pageSize: number
 }
 
 /** Where a watch starts: after a version, or with the whole state as its first events. */
@@ -54,7 +55,7 @@ export class CollectionSource<T extends KubeObject> {
    * the list is repeated without pages
    */
   async list(signal: AbortSignal, collect: (object: Stored<T>) => void, restart: () => void): Promise<string> {
-    let limit = this.#options.timing.pageSize
+    let limit = this.#options.pageSize
     let token: string | undefined
     let version: string | undefined
     for (;;) {
@@ -86,9 +87,9 @@ export class CollectionSource<T extends KubeObject> {
     silenceMs: () => number,
     onEvent: (event: WatchEvent<T>) => void,
   ): Promise<void> {
-    const { client, resource, selection, metadataOnly, clock, random, timing } = this.#options
-    const spread = timing.maxWatchSeconds - timing.minWatchSeconds
-    const timeoutSeconds = Math.floor(timing.minWatchSeconds + random() * spread)
+    const { client, resource, selection, metadataOnly, clock, random } = this.#options
+    const { minWatchSeconds, maxWatchSeconds } = CACHE_DEFAULTS
+    const timeoutSeconds = Math.floor(minWatchSeconds + random() * (maxWatchSeconds - minWatchSeconds))
     const watch = { ...selection, ...start, metadataOnly, allowWatchBookmarks: true, timeoutSeconds }
     const session = { clock, signal, what: this.description, silenceMs }
     await watchUntilSilent(client, resource, watch, session, onEvent)
@@ -99,8 +100,8 @@ export class CollectionSource<T extends KubeObject> {
     limit: number,
     token: string | undefined,
   ): Promise<KubeList<T> & { readonly version: string }> {
-    const { client, resource, selection, metadataOnly, clock, timing } = this.#options
-    const timeoutMs = timing.listTimeoutMs
+    const { client, resource, selection, metadataOnly, clock } = this.#options
+    const timeoutMs = CACHE_DEFAULTS.listTimeoutMs
     const onTimeout = () => new ListTimeoutError(this.description, timeoutMs)
     const next = token === undefined ? {} : { continue: token }
     const page = await withDeadline({ clock, signal, timeoutMs, onTimeout }, (bounded) =>

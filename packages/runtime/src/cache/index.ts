@@ -1,11 +1,12 @@
 /** @module Shared informers and what they keep: `Cache` is usable without a controller. */
+export { CACHE_DEFAULTS } from '../defaults.ts'
 export { type BorrowedInformer, Cache, type CacheHealth, type CacheOptions } from './cache.ts'
 export * from './cache-error.ts'
 export type { CacheReader } from './cache-reader.ts'
 export { Informer, type Lister } from './informer.ts'
 export type { InformerHandler } from './informer-handlers.ts'
 export { describeFailure, type InformerFailure, type InformerHealth, type InformerState } from './informer-health.ts'
-export { INFORMER_TIMING, type InformerOptions, type InformerTiming } from './informer-options.ts'
+export type { InformerOptions } from './informer-options.ts'
 export { type Indexer, NAMESPACE_INDEX, OWNER_INDEX } from './object-store.ts'
 export { fieldMatcher, labelMatcher, type Matcher } from './selector.ts'
 export { keepEverything, stripManagedFields, type Transform } from './transform.ts'

@@ -62,7 +62,7 @@ test.each(['offered', 'refused'] as const)(
   async (streaming) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), async (steps) => {
-        const { clock, cluster, cache, start, stop } = cacheScenario({ streaming, cache: { timing: { pageSize: 2 } } })
+        const { clock, cluster, cache, start, stop } = cacheScenario({ streaming, cache: { pageSize: 2 } })
         const widgets = cache.informer(Widgets)
         const client = cache.trackWrites(cluster.client)
         const told = mirror()

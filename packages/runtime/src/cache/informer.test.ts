@@ -27,7 +27,7 @@ describe('filling', () => {
   })
 
   test.each(['refused', 'ignored'] as const)('lists in pages when streaming is %s', async (streaming) => {
-    const { cluster, cache, start, stop } = cacheScenario({ streaming, cache: { timing: { pageSize: 2 } } })
+    const { cluster, cache, start, stop } = cacheScenario({ streaming, cache: { pageSize: 2 } })
     for (const name of ['a', 'b', 'c', 'd', 'e']) cluster.put(Widgets, widget(name))
     const widgets = cache.informer(Widgets)
     await start()
@@ -51,7 +51,7 @@ describe('filling', () => {
   })
 
   test('a list whose pages expire is repeated without pages', async () => {
-    const { cluster, cache, start, stop } = cacheScenario({ streaming: 'refused', cache: { timing: { pageSize: 2 } } })
+    const { cluster, cache, start, stop } = cacheScenario({ streaming: 'refused', cache: { pageSize: 2 } })
     for (const name of ['a', 'b', 'c', 'd', 'e']) cluster.put(Widgets, widget(name))
     cluster.after = ({ verb }) => {
       if (verb !== 'list' || cluster.count('list') > 1) return

@@ -18,7 +18,7 @@ import { CacheStoppedError, UnknownIndexError } from './cache-error.ts'
 import { type InformerHandler, InformerHandlers } from './informer-handlers.ts'
 import type { InformerHealth } from './informer-health.ts'
 import type { InformerMetrics } from './informer-metrics.ts'
-import { describeSelection, type InformerOptions, type InformerTiming, resourceName } from './informer-options.ts'
+import { describeSelection, type InformerOptions, resourceName } from './informer-options.ts'
 import { type DeletionStart, InformerStore } from './informer-store.ts'
 import { type Indexer, NAMESPACE_INDEX, OWNER_INDEX } from './object-store.ts'
 import { Reflector, type StreamingSupport } from './reflector.ts'
@@ -44,7 +44,8 @@ export interface InformerEnvironment {
   readonly random: () => number
   readonly logger: Logger
   readonly metrics: InformerMetrics
-  readonly timing: InformerTiming
+  readonly pageSize: number
+  readonly silenceMs: number
   readonly streaming: StreamingSupport
   readonly transform: Transform
   readonly parts: SharedParts

@@ -16,6 +16,7 @@ import {
   sleep,
   type WatchEvent,
 } from '@reeve/kube'
+import { CACHE_DEFAULTS } from '../defaults.ts'
 import type { Logger } from '../logging/logger.ts'
 import { exponentialBackoff } from '../queue/backoff.ts'
 import { isNewer, isOrdered } from '../resource-version.ts'
@@ -44,6 +45,8 @@ export interface ReflectorOptions<T extends KubeObject> extends CollectionSource
   readonly onChanges: (changes: readonly Change<T>[], isInitial: boolean) => void
   /** Called once, after the changes of the first complete state. */
   readonly onSynced: () => void
+  /** See {@link CacheOptions.silenceMs}. */
+  readonly silenceMs: number
   readonly logger: Logger
   readonly metrics: InformerMetrics
   readonly streaming: StreamingSupport
@@ -66,7 +69,7 @@ export class Reflector<T extends KubeObject> {
   #isSynced = false
   #mustList = true
   /** How long this informer does not use streaming after it failed. */
-  #skipsStreaming: 'no' | 'once' | 'always'
+  #skipsStreaming: 'no' | 'once' | 'always' = 'no'
   #failures = 0
   #staleLists = 0
   /** Lists in a row that found the kind missing. */
@@ -83,7 +86,6 @@ export class Reflector<T extends KubeObject> {
     this.#resource = resourceName(options.resource)
     this.#logger = options.logger
     this.#stateSinceMs = options.clock.now()
-    this.#skipsStreaming = options.timing.initialList === 'paged' ? 'always' : 'no'
   }
 
   get isSynced(): boolean {
@@ -108,7 +110,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   health(): InformerHealth {
-    const { store, clock, timing } = this.#options
+    const { store, clock } = this.#options
     const failingForMs = this.#failingSinceMs === undefined ? 0 : clock.now() - this.#failingSinceMs
     return {
       resource: this.#resource,
@@ -116,7 +118,7 @@ export class Reflector<T extends KubeObject> {
       state: this.#state,
       stateSinceMs: this.#stateSinceMs,
       isSynced: this.#isSynced,
-      isHealthy: this.#isSynced && this.#state !== 'stopped' && failingForMs < timing.unhealthyAfterMs,
+      isHealthy: this.#isSynced && this.#state !== 'stopped' && failingForMs < CACHE_DEFAULTS.unhealthyAfterMs,
       objects: store.view.size,
       ownWrites: store.ownWrites,
       resourceVersion: store.seenVersion,
@@ -131,7 +133,7 @@ export class Reflector<T extends KubeObject> {
 
   /** One list or one watch; returns how long to wait before the next. */
   async #turn(signal: AbortSignal): Promise<number> {
-    const { clock, timing } = this.#options
+    const { clock } = this.#options
     const startedMs = clock.now()
     try {
       if (!this.#mustList) {
@@ -141,7 +143,7 @@ export class Reflector<T extends KubeObject> {
         if (this.#failingSinceMs !== undefined && !isOurs) await this.#probe(signal)
         const heard = await this.#watch(signal)
         // A watch may end at any time, but one that ends immediately without an event would cause a tight loop.
-        if (heard > 0 || clock.now() - startedMs >= timing.minWatchMs) {
+        if (heard > 0 || clock.now() - startedMs >= CACHE_DEFAULTS.minWatchMs) {
           this.#failures = 0
           return 0
         }
@@ -166,14 +168,14 @@ export class Reflector<T extends KubeObject> {
    * several API servers may be late to serve it. Returns when to list again.
    */
   #miss(error: unknown): number {
-    const { store, timing } = this.#options
+    const { store } = this.#options
     this.#missingLists++
-    if (store.view.size > 0 && this.#missingLists < timing.maxMissingLists) return this.#fail('refused', error)
+    if (store.view.size > 0 && this.#missingLists < CACHE_DEFAULTS.maxMissingLists) return this.#fail('refused', error)
     if (this.#state !== 'missing' && this.#missingLists === 1) this.#logger.info({}, 'the kind is not served, waiting')
     this.#failures = 0
     this.#accept(new Map(), store.seenVersion ?? '0', store.sequence)
     this.#enter('missing')
-    return timing.missingRetryMs
+    return CACHE_DEFAULTS.missingRetryMs
   }
 
   /** Decides what a failure means for the next attempt. */
@@ -198,7 +200,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   #fail(reason: InformerFailure, error: unknown): number {
-    const { clock, random, metrics, timing } = this.#options
+    const { clock, random, metrics } = this.#options
     this.#failures++
     this.#failingSinceMs ??= clock.now()
     const message = reasonOf(error)
@@ -206,9 +208,9 @@ export class Reflector<T extends KubeObject> {
     metrics.failed(this.#resource, reason)
     const delayMs = Math.max(
       exponentialBackoff(this.#failures, {
-        baseMs: timing.backoffBaseMs,
-        maxMs: timing.backoffMaxMs,
-        jitter: timing.backoffJitter,
+        baseMs: CACHE_DEFAULTS.backoffBaseMs,
+        maxMs: CACHE_DEFAULTS.backoffMaxMs,
+        jitter: CACHE_DEFAULTS.backoffJitter,
         random,
       }),
       retryAfterMs(error),
@@ -238,7 +240,7 @@ export class Reflector<T extends KubeObject> {
 
   /** Fetches everything as events of a watch, and continues watching. */
   async #stream(signal: AbortSignal): Promise<void> {
-    const { store, clock, timing, streaming } = this.#options
+    const { store, clock, silenceMs, streaming } = this.#options
     this.#enter('listing')
     const begunAt = store.sequence
     const floor = store.newestVersion
@@ -255,14 +257,14 @@ export class Reflector<T extends KubeObject> {
       }
       if (event.type === 'DELETED') objects.delete(formatKey(event.object.metadata))
       else this.#collect(objects, event.object)
-      if (clock.now() - startedMs > timing.streamTimeoutMs)
+      if (clock.now() - startedMs > CACHE_DEFAULTS.streamTimeoutMs)
         throw new StreamingUnavailableError(this.#source.description)
     }
     try {
       await this.#session(
         signal,
         { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' },
-        () => (isComplete ? timing.silenceMs : timing.streamSilenceMs),
+        () => (isComplete ? silenceMs : CACHE_DEFAULTS.streamSilenceMs),
         (event) => (isComplete ? this.#take(event) : collect(event)),
       )
     } catch (error) {
@@ -290,12 +292,12 @@ export class Reflector<T extends KubeObject> {
 
   /** Watches from where the store is; returns how many events came. */
   async #watch(signal: AbortSignal): Promise<number> {
-    const { store, timing } = this.#options
+    const { store, silenceMs } = this.#options
     let heard = 0
     await this.#session(
       signal,
       { resourceVersion: store.seenVersion ?? '' },
-      () => timing.silenceMs,
+      () => silenceMs,
       (event) => {
         heard++
         this.#take(event)
@@ -347,10 +349,11 @@ export class Reflector<T extends KubeObject> {
     floor: string | undefined,
     how: 'paged' | 'streamed',
   ): void {
-    const { metrics, timing } = this.#options
+    const { metrics } = this.#options
     if (isOrdered(floor) && isOrdered(version) && isNewer(floor, version)) {
       this.#staleLists++
-      if (this.#staleLists < timing.maxStaleLists) throw new StaleListError(this.#source.description, version, floor)
+      if (this.#staleLists < CACHE_DEFAULTS.maxStaleLists)
+        throw new StaleListError(this.#source.description, version, floor)
       this.#logger.warn({ listed: version, known: floor }, 'the server has an older state than before, accepting it')
     }
     this.#staleLists = 0

@@ -31,7 +31,8 @@ export interface OperatorFrameOptions
   readonly clock?: Clock
   /** Source of jitter, in [0, 1). @default Math.random */
   readonly random?: () => number
-  readonly cacheTiming?: CacheOptions['timing']
+  /** How the cache reads the cluster. */
+  readonly cache?: Pick<CacheOptions, 'pageSize' | 'silenceMs'>
   /** Upgrades the CRDs of the operator when it starts. @default they stay as they are */
   readonly upgradeCrds?: CrdUpgradeSettings | undefined
   /** Observes the operator, for a console. @default nobody does, which costs nothing */
@@ -73,7 +74,7 @@ export function operatorFrame(component: string, options: OperatorFrameOptions):
   const cache = new Cache(client, {
     ...shared,
     fieldManager: component,
-    ...(options.cacheTiming && { timing: options.cacheTiming }),
+    ...options.cache,
   })
   const manager = createManager<Cache>({
     client,

@@ -3,6 +3,7 @@ import { type EmbeddedCluster, type EmbeddedClusterOptions, startEmbeddedCluster
 import { type ConfigMap, createClient, type KubeClient } from '@reeve/kube'
 import { Cache, type CacheOptions } from '@reeve/runtime/cache'
 import { SimulatedClock, seededRandom } from '../../src/testing/index.ts'
+import { withoutStreaming } from './without-streaming.ts'
 
 /** See {@link simulatedWorld}. */
 export interface SimulatedWorld {
@@ -22,7 +23,13 @@ export interface SimulatedWorld {
 
 /** Starts a cluster without sockets; the cache runs once `start` is called. */
 export async function simulatedWorld(
-  options: { readonly cluster?: EmbeddedClusterOptions; readonly cache?: CacheOptions; readonly seed?: number } = {},
+  options: {
+    readonly cluster?: EmbeddedClusterOptions
+    readonly cache?: CacheOptions
+    readonly seed?: number
+    /** Whether the cache may stream its initial state. @default true */
+    readonly streams?: boolean
+  } = {},
 ): Promise<SimulatedWorld> {
   const clock = new SimulatedClock()
   const random = seededRandom(options.seed ?? 1)
@@ -36,7 +43,11 @@ export async function simulatedWorld(
   })
   const transport = { send: cluster.handle.bind(cluster), close: async () => undefined }
   const client = createClient({ transport, clock, random })
-  const cache = new Cache(client, { clock, random, ...options.cache })
+  const cache = new Cache(options.streams === false ? withoutStreaming(client) : client, {
+    clock,
+    random,
+    ...options.cache,
+  })
   const stopping = new AbortController()
   let running: Promise<void> | undefined
   return {

@@ -1,5 +1,5 @@
 /** A connection dies silently. */
-import { INFORMER_TIMING } from '@reeve/runtime/cache'
+import { CACHE_DEFAULTS } from '@reeve/runtime/cache'
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 import type { RunControl } from '../run/run-options.ts'
 import { DELIVER, PASS, type SeamEvent } from '../world/disturbance.ts'
@@ -9,7 +9,7 @@ import { describeEvent } from '../world/seam.ts'
 import { type Fault, type Pattern, pointOf } from './pattern.ts'
 import { eventShape } from './shapes.ts'
 
-const { silenceMs, backoffBaseMs, backoffJitter } = INFORMER_TIMING
+const { silenceMs, backoffBaseMs, backoffJitter } = CACHE_DEFAULTS
 const { brokenAfterMs } = EXPLORATION_DEFAULTS
 
 /** A dead stream is closed after the tolerated silence, and reopened after the first back-off. */

@@ -1,0 +1,11 @@
+/** A client of a server that cannot stream its initial state. */
+import type { KubeClient } from '@reeve/kube'
+import { interceptClient } from '../../src/lifecycle/intercept-client.ts'
+
+/** Streams are requested in a way that every server rejects as invalid. */
+export function withoutStreaming(client: KubeClient): KubeClient {
+  return interceptClient(client, {
+    around: (_call, options, send) => send(options),
+    watching: (options) => ('sendInitialEvents' in options ? { ...options, resourceVersionMatch: 'Exact' } : options),
+  })
+}
