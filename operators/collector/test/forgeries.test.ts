@@ -3,9 +3,10 @@
 import { gzipSync } from 'node:zlib'
 import { type ChartResolver, type ReleaseKey, readReleases } from '@reeve/helm'
 import { encodeRelease } from '@reeve/helm/testing'
-import { isNotFound, Namespaces, Secrets } from '@reeve/kube'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Namespaces, Secrets } from '@reeve/kube'
+import { afterEach, expect, test } from 'vitest'
 import { configured } from '../exploration/declared-collectors.ts'
+import type { SimulatedHelm } from '../exploration/simulated-helm.ts'
 import { charts, SimulatedStage } from './support/simulated-stage.ts'
 
 const ALLOW = 'collector.example.com/allow-from'
@@ -13,50 +14,47 @@ const SMALL = { collector: { configuration: configured({ replicas: 1 }) } }
 const targeting = (reference: string) => ({ ...SMALL, tenant: { reference } })
 
 let stage: SimulatedStage
-
-beforeEach(async () => {
-  stage = await SimulatedStage.start()
-})
-afterEach(() => stage.close())
+afterEach(() => stage.world.stop())
 
 test('a namespace that has just stopped accepting a Collector is not written to, although the cache is behind', async () => {
-  const metadata = { name: 'friend', annotations: { [ALLOW]: 'default' } }
-  await stage.client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata })
-  const helm = stage.helm()
   const installed: string[] = []
   const slow: ChartResolver = {
     // While the chart is fetched, the owner of the namespace changes their mind.
     resolve: async (source) => {
       const patch = { metadata: { annotations: { [ALLOW]: null } } }
-      await stage.client.patch(Namespaces, { name: 'friend' }, { type: 'merge', patch })
+      await stage.world.client.patch(Namespaces, { name: 'friend' }, { type: 'merge', patch })
       return charts.resolve(source)
     },
   }
-  stage.run(Object.assign(helm, { install: async () => installed.push('install') }), slow, { adminNamespaces: [] })
+  stage = await SimulatedStage.start({
+    helm: (helm) => Object.assign(helm, { install: async () => installed.push('install') }),
+    charts: slow,
+    adminNamespaces: [],
+  })
+  await stage.world.apply(Namespaces, { metadata: { name: 'friend', annotations: { [ALLOW]: 'default' } } })
   await stage.create(targeting('friend'))
   await stage.untilDegraded('TargetNotAllowed')
   expect(installed).toEqual([])
 })
 
 test('a Collector that was never valid can be deleted, regardless of its target', async () => {
-  stage.run(stage.helm())
+  stage = await SimulatedStage.start()
   for (const reference of ['..', '../../api', 'a:b', 'a\nb', '-x']) {
     await stage.create({ tenant: { reference } }, 'odd')
     await stage.untilDegraded('InvalidSpec', 'odd')
     await stage.remove('odd')
-    await stage.until(() => stage.status('odd').then(() => false, isNotFound))
+    await stage.untilGone('odd')
   }
 })
 
 test('a revision whose record was replaced is not rolled back to when it leaves the namespace', async () => {
-  const helm = stage.helm()
   const rolledBack: number[] = []
   const rollback = async (_release: ReleaseKey, revision: number) => void rolledBack.push(revision)
-  stage.run(Object.assign(helm, { rollback }))
+  stage = await SimulatedStage.start({ helm: (helm) => Object.assign(helm, { rollback }) })
   await stage.create(targeting('default'))
   await stage.untilPhase('Available')
   const release = { namespace: 'default', name: 'metrics-eu1' }
-  const [made] = await readReleases(stage.client, release)
+  const [made] = await readReleases(stage.world.client, release)
   const stolen = JSON.stringify({
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -64,7 +62,7 @@ test('a revision whose record was replaced is not rolled back to when it leaves 
   })
   const forged = encodeRelease({ ...release, ...made, manifest: `${made?.manifest}\n---\n${stolen}\n` })
   const key = { namespace: 'default', name: forged.metadata.name ?? '' }
-  await stage.client.patch(Secrets, key, { type: 'merge', patch: { data: forged.data } })
+  await stage.world.client.patch(Secrets, key, { type: 'merge', patch: { data: forged.data } })
   await stage.configure({ replicas: 1, broken: true })
   await stage.untilDegraded('ObjectNotAllowed')
   expect((await stage.condition('Degraded'))?.message).toContain('ConfigMap kube-system/a, in another namespace')
@@ -96,23 +94,25 @@ const COSTLY = {
 test.each(Object.entries(COSTLY))(
   'a record with %s is a condition, Helm is not started, and others are served',
   async (_, forge) => {
-    const helm = stage.helm()
     const commands: string[] = []
     const counted = ['install', 'upgrade', 'rollback', 'recover', 'uninstall'] as const
-    for (const name of counted) {
-      const command = helm[name].bind(helm) as (...args: unknown[]) => Promise<never>
-      Object.assign(helm, {
-        [name]: (release: ReleaseKey, ...args: unknown[]) => {
-          commands.push(`${name} ${release.name}`)
-          return command(release, ...args)
-        },
-      })
+    const helm = (simulated: SimulatedHelm) => {
+      for (const name of counted) {
+        const command = simulated[name].bind(simulated) as (...args: unknown[]) => Promise<never>
+        Object.assign(simulated, {
+          [name]: (release: ReleaseKey, ...args: unknown[]) => {
+            commands.push(`${name} ${release.name}`)
+            return command(release, ...args)
+          },
+        })
+      }
+      return simulated
     }
-    stage.run(helm)
+    stage = await SimulatedStage.start({ helm })
     await stage.create(targeting('default'))
     await stage.untilPhase('Available')
     const release = { namespace: 'default', name: 'metrics-eu1' }
-    const [made] = await readReleases(stage.client, release)
+    const [made] = await readReleases(stage.world.client, release)
     const record = {
       ...release,
       version: 1,
@@ -123,7 +123,7 @@ test.each(Object.entries(COSTLY))(
     expect(packed.length).toBeLessThan(600_000)
     const key = { namespace: 'default', name: `sh.helm.release.v1.${release.name}.v1` }
     const data = { release: Buffer.from(packed.toString('base64')).toString('base64') }
-    await stage.client.patch(Secrets, key, { type: 'merge', patch: { data } })
+    await stage.world.client.patch(Secrets, key, { type: 'merge', patch: { data } })
     commands.length = 0
     await stage.configure({ replicas: 2 })
     const before = process.threadCpuUsage()
@@ -137,17 +137,17 @@ test.each(Object.entries(COSTLY))(
     await stage.untilDegraded('HelmReleaseRecord')
     expect(commands.filter((command) => command.includes(release.name))).toEqual([])
     // Whoever forged it can delete it.
-    await stage.client.delete(Secrets, key)
-    await stage.until(() => stage.status().then(() => false, isNotFound))
+    await stage.world.client.delete(Secrets, key)
+    await stage.untilGone()
   },
 )
 
 test('more records than a release has are a condition, and are not read', async () => {
-  stage.run(stage.helm())
+  stage = await SimulatedStage.start()
   await stage.create(targeting('default'))
   await stage.untilPhase('Available')
   for (let revision = 2; revision <= 60; revision++) {
-    await stage.client.create(Secrets, encodeRelease({ namespace: 'default', name: 'metrics-eu1', revision }))
+    await stage.world.client.create(Secrets, encodeRelease({ namespace: 'default', name: 'metrics-eu1', revision }))
   }
   await stage.configure({ replicas: 2 })
   await stage.untilDegraded('HelmReleaseRecord')

@@ -4,7 +4,7 @@ import { isNotFound, Namespaces } from '@reeve/kube'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { configured } from '../exploration/declared-collectors.ts'
 import { Collectors } from '../src/index.ts'
-import { charts, SimulatedStage } from './support/simulated-stage.ts'
+import { SimulatedStage } from './support/simulated-stage.ts'
 
 const ALLOW = 'collector.example.com/allow-from'
 const SMALL = { collector: { configuration: configured({ replicas: 1 }) } }
@@ -13,22 +13,25 @@ const targeting = (reference: string) => ({ ...SMALL, tenant: { reference } })
 let stage: SimulatedStage
 
 beforeEach(async () => {
-  stage = await SimulatedStage.start()
   // Collectors are written in the namespace "default", which is not administrative here.
-  stage.run(stage.helm(), charts, { operatorNamespace: 'operators', adminNamespaces: ['platform'] })
+  stage = await SimulatedStage.start({ operatorNamespace: 'operators', adminNamespaces: ['platform'] })
 })
-afterEach(() => stage.close())
+afterEach(() => stage.world.stop())
 
 const createNamespace = (name: string, allowFrom?: string) =>
-  stage.client.create(Namespaces, {
+  stage.world.client.create(Namespaces, {
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: { name, ...(allowFrom !== undefined && { annotations: { [ALLOW]: allowFrom } }) },
   })
 const accept = (name: string, from: string | null) =>
-  stage.client.patch(Namespaces, { name }, { type: 'merge', patch: { metadata: { annotations: { [ALLOW]: from } } } })
+  stage.world.client.patch(
+    Namespaces,
+    { name },
+    { type: 'merge', patch: { metadata: { annotations: { [ALLOW]: from } } } },
+  )
 const revisions = async (namespace: string) =>
-  (await readReleases(stage.client, { namespace, name: 'metrics-eu1' })).map(({ status }) => status)
+  (await readReleases(stage.world.client, { namespace, name: 'metrics-eu1' })).map(({ status }) => status)
 
 test.each(['victim', 'operators', 'kube-system'])('a Collector gets nothing in the namespace %s', async (name) => {
   if (name !== 'kube-system') await createNamespace(name)
@@ -38,13 +41,13 @@ test.each(['victim', 'operators', 'kube-system'])('a Collector gets nothing in t
   expect(await stage.condition('Available')).toMatchObject({ status: 'False', reason: 'NotInstalled' })
   expect(await revisions(name)).toEqual([])
   await stage.remove()
-  await stage.until(() => stage.status().then(() => false, isNotFound))
+  await stage.untilGone()
 })
 
 test('an unknown namespace is created for Collectors of administrators only', async () => {
   await stage.create(targeting('newcomer'))
   await stage.untilDegraded('TargetNotAllowed')
-  await expect(stage.client.get(Namespaces, { name: 'newcomer' })).rejects.toSatisfy(isNotFound)
+  await expect(stage.world.client.get(Namespaces, { name: 'newcomer' })).rejects.toSatisfy(isNotFound)
 })
 
 test('a Collector gets its own namespace, and one that accepts it as soon as that does', async () => {
@@ -65,11 +68,11 @@ test('a release stays when its Collector is no longer accepted, and can still be
   await accept('friend', null)
   await stage.untilDegraded('TargetNotAllowed')
   await stage.configure({ replicas: 2 })
-  await stage.until(async () => (await stage.status())?.observedGeneration === 2)
+  await stage.world.until(async () => (await stage.status())?.observedGeneration === 2)
   expect(await stage.condition('Available')).toMatchObject({ status: 'True' })
   expect(await revisions('friend')).toEqual(['deployed'])
   await stage.remove()
-  await stage.until(() => stage.status().then(() => false, isNotFound))
+  await stage.untilGone()
   expect(await revisions('friend')).toEqual([])
 })
 
@@ -87,13 +90,13 @@ test('a Collector that may not have a release does not keep it from one that may
   await createNamespace('victim')
   await stage.create(targeting('victim'), 'squatter')
   await stage.untilDegraded('TargetNotAllowed', 'squatter')
-  await stage.clock.advance(60_000)
-  const { client } = stage
+  await stage.world.pass('1m')
+  const { client } = stage.world
   await stage.create(targeting('default'), 'shape')
   const shape = await client.get(Collectors, { namespace: 'default', name: 'shape' })
   const spec = { ...shape.spec, tenant: { ...shape.spec.tenant, reference: 'victim' } }
   await client.create(Collectors, { ...shape, metadata: { namespace: 'victim', name: 'owner' }, spec })
-  await stage.until(
+  await stage.world.until(
     async () => (await client.get(Collectors, { namespace: 'victim', name: 'owner' })).status?.phase === 'Available',
   )
   expect(await revisions('victim')).toEqual(['deployed'])

@@ -7,11 +7,9 @@ import { expect, expectTypeOf, test } from 'vitest'
 import { CollectorCrd, Collectors } from '../src/index.ts'
 import { collectorOf } from '../src/testing/collector.ts'
 
-test('come from the definition of the resource, with the types of its fields', async () => {
-  const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow' })
-  const client = createClient({
-    transport: cluster.transport,
-  })
+test('client, informer and lister of Collectors come from the definition of the resource, with the types of its fields', async () => {
+  await using cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow' })
+  const client = createClient({ transport: cluster.transport })
   // The manifest is what the server accepts; the built-in type spells its schema out.
   await client.create(CustomResourceDefinitions, crdManifest(CollectorCrd))
   await client.create(Collectors, { ...collectorOf(), metadata: { namespace: 'default', name: 'acme-logs' } })
@@ -31,5 +29,4 @@ test('come from the definition of the resource, with the types of its fields', a
   ])
   ending.abort()
   await running
-  await cluster.stop()
 })

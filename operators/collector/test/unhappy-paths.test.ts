@@ -1,22 +1,18 @@
 /** Failures around Collectors and how they are reported, with a simulated Helm. */
 import { type ChartResolver, ChartUnreachableError, HelmForbiddenError, readReleases } from '@reeve/helm'
-import { Deployments, isNotFound, type Secret, Secrets, Services } from '@reeve/kube'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Deployments, type Secret, Secrets, Services } from '@reeve/kube'
+import { afterEach, expect, test } from 'vitest'
 import { configured } from '../exploration/declared-collectors.ts'
 import { MAX_CONFIGURATION_BYTES } from '../src/api/collector.ts'
-import { charts, MINUTE_MS, SimulatedStage } from './support/simulated-stage.ts'
+import { charts, SimulatedStage } from './support/simulated-stage.ts'
 
 const RELEASE = { namespace: 'acme', name: 'metrics-eu1' }
 const SMALL = { collector: { configuration: configured({ replicas: 1 }) } }
 
 let stage: SimulatedStage
+afterEach(() => stage.world.stop())
 
-beforeEach(async () => {
-  stage = await SimulatedStage.start()
-})
-afterEach(() => stage.close())
-
-const revisions = async () => (await readReleases(stage.client, RELEASE)).map(({ status }) => status)
+const revisions = async () => (await readReleases(stage.world.client, RELEASE)).map(({ status }) => status)
 
 test('the cause of a rollback is kept while the chart source is unreachable', async () => {
   let isUnreachable = false
@@ -26,7 +22,7 @@ test('the cause of a rollback is kept while the chart source is unreachable', as
       return charts.resolve(asked)
     },
   }
-  stage.run(stage.helm(), source)
+  stage = await SimulatedStage.start({ charts: source })
   await stage.create(SMALL)
   await stage.untilPhase('Available')
   await stage.configure({ replicas: 1, broken: true })
@@ -63,24 +59,24 @@ const claimedRecord = (revision: number, type: string): Secret => ({
 })
 
 test('a release record that cannot be read is named, and a Secret of another type is ignored', async () => {
-  stage.run(stage.helm())
+  stage = await SimulatedStage.start()
   await stage.create(SMALL)
   await stage.untilPhase('Available')
-  await stage.client.create(Secrets, claimedRecord(7, 'Opaque'))
-  await stage.client.create(Secrets, claimedRecord(8, 'helm.sh/release.v1'))
+  await stage.world.client.create(Secrets, claimedRecord(7, 'Opaque'))
+  await stage.world.client.create(Secrets, claimedRecord(8, 'helm.sh/release.v1'))
   await stage.untilDegraded('HelmReleaseRecord')
   expect((await stage.condition('Degraded'))?.message).toContain('acme/record-8')
-  await stage.client.delete(Secrets, { namespace: RELEASE.namespace, name: 'record-8' })
+  await stage.world.client.delete(Secrets, { namespace: RELEASE.namespace, name: 'record-8' })
   await stage.untilPhase('Available')
   expect(await revisions()).toEqual(['deployed'])
 })
 
 test('a release that its Collector no longer declares is adopted by the one that waits for it', async () => {
-  stage.run(stage.helm())
+  stage = await SimulatedStage.start()
   await stage.create(SMALL)
   await stage.untilPhase('Available')
-  const before = await stage.client.get(Deployments, RELEASE)
-  await stage.clock.advance(MINUTE_MS)
+  const before = await stage.world.client.get(Deployments, RELEASE)
+  await stage.world.pass('1m')
   await stage.create({ collector: { configuration: configured({ replicas: 2 }) } }, 'younger')
   await stage.untilDegraded('ReleaseClaimed', 'younger')
   // The release belongs to the older one.
@@ -89,48 +85,39 @@ test('a release that its Collector no longer declares is adopted by the one that
 
   await stage.patch({ tenant: { reference: 'Globex' } })
   await stage.untilPhase('Available', 'younger')
-  await stage.until(async () => (await stage.status())?.namespace === 'globex')
+  await stage.world.until(async () => (await stage.status())?.namespace === 'globex')
   await stage.untilPhase('Available')
-  await stage.clock.advance(10 * MINUTE_MS)
-  const after = await stage.client.get(Deployments, RELEASE)
+  await stage.world.pass('10m')
+  const after = await stage.world.client.get(Deployments, RELEASE)
   expect(after.metadata.uid).toBe(before.metadata.uid)
   expect(after.spec?.replicas).toBe(2)
   expect(await revisions()).toEqual(['superseded', 'deployed'])
 })
 
 test('the status says what is being done while Helm works', async () => {
-  const helm = stage.helm()
   const seen: string[] = []
-  const record = async () => {
-    const { status, reason, message } = (await stage.condition('Progressing')) ?? {}
-    seen.push(`${status} ${reason}: ${message}`)
+  const recorded = <Args extends unknown[], Result>(command: (...args: Args) => Promise<Result>) => {
+    return async (...args: Args) => {
+      const { status, reason, message } = (await stage.condition('Progressing')) ?? {}
+      seen.push(`${status} ${reason}: ${message}`)
+      return command(...args)
+    }
   }
-  stage.run({
-    binary: helm.binary,
-    render: (...args) => helm.render(...args),
-    crds: () => helm.crds(),
-    rollback: (...args) => helm.rollback(...args),
-    recover: (...args) => helm.recover(...args),
-    install: async (...args) => {
-      await record()
-      return helm.install(...args)
-    },
-    upgrade: async (...args) => {
-      await record()
-      return helm.upgrade(...args)
-    },
-    uninstall: async (...args) => {
-      await record()
-      return helm.uninstall(...args)
-    },
+  stage = await SimulatedStage.start({
+    helm: (helm) =>
+      Object.assign(helm, {
+        install: recorded(helm.install.bind(helm)),
+        upgrade: recorded(helm.upgrade.bind(helm)),
+        uninstall: recorded(helm.uninstall.bind(helm)),
+      }),
   })
   await stage.create(SMALL)
   await stage.untilPhase('Available')
   await stage.configure({ replicas: 2 })
-  await stage.until(async () => (await revisions()).length === 2)
+  await stage.world.until(async () => (await revisions()).length === 2)
   await stage.untilPhase('Available')
   await stage.remove()
-  await stage.until(() => stage.status().then(() => false, isNotFound))
+  await stage.untilGone()
   expect(seen).toEqual([
     'True Installing: installing acme/metrics-eu1',
     'True Upgrading: upgrading acme/metrics-eu1',
@@ -140,18 +127,15 @@ test('the status says what is being done while Helm works', async () => {
 
 test('a deletion that fails says why, still describes the release, and continues when it can', async () => {
   let isAllowed = false
-  const helm = stage.helm()
-  stage.run({
-    binary: helm.binary,
-    render: (...args) => helm.render(...args),
-    crds: () => helm.crds(),
-    install: (...args) => helm.install(...args),
-    upgrade: (...args) => helm.upgrade(...args),
-    rollback: (...args) => helm.rollback(...args),
-    recover: (...args) => helm.recover(...args),
-    uninstall: (...args) => {
-      if (!isAllowed) throw new HelmForbiddenError('services cannot be deleted')
-      return helm.uninstall(...args)
+  stage = await SimulatedStage.start({
+    helm: (helm) => {
+      const uninstall = helm.uninstall.bind(helm)
+      return Object.assign(helm, {
+        uninstall: (...args: Parameters<typeof uninstall>) => {
+          if (!isAllowed) throw new HelmForbiddenError('services cannot be deleted')
+          return uninstall(...args)
+        },
+      })
     },
   })
   await stage.create(SMALL)
@@ -166,14 +150,14 @@ test('a deletion that fails says why, still describes the release, and continues
   expect(await stage.status()).toMatchObject({ phase: 'Deleting', revision: 1, chart: 'log-collector-1.0.0' })
   expect(await stage.condition('Available')).toMatchObject({ status: 'True' })
   isAllowed = true
-  await stage.until(() => stage.status().then(() => false, isNotFound))
+  await stage.untilGone()
   expect(await revisions()).toEqual([])
 })
 
 test('values from a Secret that are too large are rejected before they are parsed', async () => {
-  stage.run(stage.helm())
+  stage = await SimulatedStage.start()
   const text = `text: ${'x'.repeat(MAX_CONFIGURATION_BYTES)}`
-  await stage.client.create(Secrets, {
+  await stage.world.client.create(Secrets, {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { namespace: 'default', name: 'values' },
@@ -186,65 +170,66 @@ test('values from a Secret that are too large are rejected before they are parse
 })
 
 test('deletions that finalizers hold up occupy neither Helm nor workers, and end when the objects are gone', async () => {
-  const helm = stage.helm()
   const waits: unknown[] = []
-  const uninstall = helm.uninstall.bind(helm)
-  stage.run(
-    Object.assign(helm, {
-      uninstall: (...[release, options]: Parameters<typeof uninstall>) => {
-        waits.push(options?.wait)
-        return uninstall(release, options)
-      },
-    }),
-    undefined,
-    { concurrency: 2 },
-  )
+  stage = await SimulatedStage.start({
+    helm: (helm) => {
+      const uninstall = helm.uninstall.bind(helm)
+      return Object.assign(helm, {
+        uninstall: (...[release, options]: Parameters<typeof uninstall>) => {
+          waits.push(options?.wait)
+          return uninstall(release, options)
+        },
+      })
+    },
+    concurrency: 2,
+  })
   const names = ['a', 'b', 'c', 'd']
   for (const name of names) {
     await stage.create({ ...SMALL, tenant: { reference: 'acme', instance: name } }, name)
     await stage.untilPhase('Available', name)
     const patch = { metadata: { finalizers: ['example.com/held'] } }
-    await stage.client.patch(Services, { namespace: 'acme', name: `metrics-${name}` }, { type: 'merge', patch })
+    await stage.world.client.patch(Services, { namespace: 'acme', name: `metrics-${name}` }, { type: 'merge', patch })
   }
   for (const name of names) await stage.remove(name)
-  await stage.until(async () => waits.length === names.length)
-  const start = stage.clock.now()
+  await stage.world.until(async () => waits.length === names.length)
+  const start = stage.world.clock.now()
   await stage.create({ ...SMALL, tenant: { reference: 'other', instance: 'x' } }, 'other')
   await stage.untilPhase('Available', 'other')
-  expect(stage.clock.now() - start).toBeLessThan(10_000)
+  expect(stage.world.clock.now() - start).toBeLessThan(10_000)
   expect(waits).toEqual([undefined, undefined, undefined, undefined])
   expect((await stage.status('a'))?.phase).toBe('Deleting')
   for (const name of names) {
     const patch = { metadata: { finalizers: [] } }
-    await stage.client.patch(Services, { namespace: 'acme', name: `metrics-${name}` }, { type: 'merge', patch })
-    await stage.until(() => stage.status(name).then(() => false, isNotFound))
+    await stage.world.client.patch(Services, { namespace: 'acme', name: `metrics-${name}` }, { type: 'merge', patch })
+    await stage.untilGone(name)
     expect(waits).toHaveLength(names.length)
   }
 })
 
 test('releases of one namespace on which Helm takes long do not keep those of others waiting', async () => {
-  const helm = stage.helm()
-  const install = helm.install.bind(helm)
   const gate = Promise.withResolvers<void>()
   const underWay: string[] = []
-  stage.run(
-    Object.assign(helm, {
-      install: async (...args: Parameters<typeof install>) => {
-        underWay.push(args[0].namespace)
-        // A hook that does not end.
-        if (args[0].namespace === 'slow') await gate.promise
-        return install(...args)
-      },
-    }),
-  )
+  stage = await SimulatedStage.start({
+    helm: (helm) => {
+      const install = helm.install.bind(helm)
+      return Object.assign(helm, {
+        install: async (...args: Parameters<typeof install>) => {
+          underWay.push(args[0].namespace)
+          // A hook that does not end.
+          if (args[0].namespace === 'slow') await gate.promise
+          return install(...args)
+        },
+      })
+    },
+  })
   const names = Array.from({ length: 12 }, (_, index) => `s${index}`)
   for (const name of names) await stage.create({ ...SMALL, tenant: { reference: 'slow', instance: name } }, name)
-  await stage.until(async () => underWay.length === 3)
-  await stage.until(async () => (await stage.condition('Progressing', 's11'))?.reason === 'WaitingForTurn')
-  const start = stage.clock.now()
+  await stage.world.until(async () => underWay.length === 3)
+  await stage.world.until(async () => (await stage.condition('Progressing', 's11'))?.reason === 'WaitingForTurn')
+  const start = stage.world.clock.now()
   await stage.create({ ...SMALL, tenant: { reference: 'other', instance: 'x' } }, 'other')
   await stage.untilPhase('Available', 'other')
-  expect(stage.clock.now() - start).toBeLessThan(10_000)
+  expect(stage.world.clock.now() - start).toBeLessThan(10_000)
   expect(underWay).toEqual(['slow', 'slow', 'slow', 'other'])
   gate.resolve()
   for (const name of names) await stage.untilPhase('Available', name)
