@@ -28,8 +28,13 @@ export function isNamespaceName(text: string): boolean {
  * @example
  * releaseKeyOf(spec) // { namespace: 'acme', name: 'metrics-eu1' }
  */
-export function releaseKeyOf({ collector, tenant }: Pick<CollectorSpec, 'collector' | 'tenant'>): ReleaseKey {
-  return { namespace: tenant.reference.toLowerCase(), name: `${collector.name}-${tenant.instance}` }
+export function releaseKeyOf(spec: Pick<CollectorSpec, 'collector' | 'tenant'>): ReleaseKey {
+  return { namespace: spec.tenant.reference.toLowerCase(), name: releaseNameOf(spec) }
+}
+
+/** The name alone, for a spec whose reference is not valid. */
+export function releaseNameOf({ collector, tenant }: Pick<CollectorSpec, 'collector' | 'tenant'>): string {
+  return `${collector.name}-${tenant.instance}`
 }
 
 /**

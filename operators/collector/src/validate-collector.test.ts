@@ -80,6 +80,13 @@ describe('a Collector', () => {
     ])
   })
 
+  it('without the reference of its tenant is refused for that alone', () => {
+    const { reference: _, ...tenant } = collectorOf().spec.tenant
+    // A webhook is given what the server did not check.
+    const incomplete = collectorOf({ spec: { tenant } as object })
+    expect(validateCollector(incomplete).map(({ field }) => field)).toEqual(['spec.tenant.reference'])
+  })
+
   it('reports all problems together', () => {
     const bad = collectorOf({ collector: { configuration: '!', version: '?' }, tenant: { reference: '-' } })
     expect(validateCollector(bad, { clusters: [] }).map(({ field }) => field)).toEqual([

@@ -3,7 +3,7 @@ import { applyDefaults, objectSchema, type Problem, validate } from '@reeve/crd'
 import semver from 'semver'
 import { type Collector, CollectorCrd, type CollectorSpec } from './api/collector.ts'
 import { decodeConfiguration } from './decode-configuration.ts'
-import { isNamespaceName, MAX_RELEASE_NAME_LENGTH, releaseKeyOf } from './release-key.ts'
+import { isNamespaceName, MAX_RELEASE_NAME_LENGTH, releaseNameOf } from './release-key.ts'
 import type { CollectorSettings } from './settings.ts'
 import { allowedAccounts } from './tenancy/service-account.ts'
 
@@ -101,7 +101,7 @@ function checkNamespace({ tenant: { reference } }: CollectorSpec): readonly Prob
 }
 
 function checkReleaseName(spec: CollectorSpec): readonly Problem[] {
-  const { name } = releaseKeyOf(spec)
+  const name = releaseNameOf(spec)
   if (name.length <= MAX_RELEASE_NAME_LENGTH) return []
   const message =
     `makes the release name "${name}", of ${name.length} characters: Helm allows ${MAX_RELEASE_NAME_LENGTH}; ` +
