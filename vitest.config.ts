@@ -46,6 +46,15 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'fuzz',
+          maxWorkers,
+          isolate,
+          include: everywhere.map((root) => `${root}/**/fuzz/*.fuzz.test.ts`),
+          exclude: ignored,
+        },
+      },
+      {
+        test: {
           name: 'thorough',
           maxWorkers,
           isolate,

@@ -1,5 +1,5 @@
 /** @module What a fuzz target is written with. */
-export { type Attempt, attempt, attemptAsync, isA } from './attempt.ts'
+export { fuzz } from './fuzz.ts'
 export { jsonDocument, jsonOf, jsonValue } from './json-inputs.ts'
-export { broken, LawBrokenError, sameJson } from './law.ts'
-export { type FuzzTarget, textOf } from './target.ts'
+export { broken, sameJson } from './law.ts'
+export { attempt, attemptAsync, filesIn, textOf } from './target.ts'

@@ -1,101 +1,106 @@
-/** Runs a target on one input and judges what it did: outcome, time, memory, side effects. */
+/** Runs a parser on one input and judges what it did: crashes, time, memory, side effects. */
+import { setImmediate } from 'node:timers/promises'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { DEFAULT_MS_PER_KIB, FLOOR_MEMORY_BYTES, FLOOR_MS, MEMORY_BYTES_PER_BYTE } from './defaults.ts'
-import { PrototypeGuard } from './prototype-guard.ts'
-import type { FuzzTarget } from './target.ts'
+import type { Watchdog } from './watchdog.ts'
 
-/** What is wrong with an input's run. */
-export interface Problem {
-  /** `hang` and `exit` are seen from outside of the thread, `warning` by the process. */
-  readonly kind: 'crash' | 'law' | 'slow' | 'memory' | 'pollution' | 'warning' | 'hang' | 'exit'
-  /** The same for inputs that show the same bug. */
-  readonly signature: string
-  /** For people. */
-  readonly details: string
-}
+/** CPU time that an input may take: no input is too slow for a full garbage collection or a cold function. */
+const FLOOR_MS = 250
+const MS_PER_KIB = 100
 
-/** What came of one input. */
-export interface Verdict {
-  readonly outcome: string
-  readonly cpuMs: number
-  readonly problem?: Problem
-}
+/** Memory that an input may take. */
+const FLOOR_MEMORY_BYTES = 48 * 1024 * 1024
+const MEMORY_BYTES_PER_BYTE = 2_048
 
-/** Bounds of the judgement. */
-export interface Bounds {
-  /** @default 100 */
-  readonly msPerKib?: number
-}
+/** Whoever changes a prototype of theirs changes all other objects. */
+const SHARED: readonly { readonly name: string; readonly prototype: object }[] = [Object, Array, Function, String]
 
-/** CPU time that an input of this size may take. */
-export function allowedMs(sizeBytes: number, { msPerKib = DEFAULT_MS_PER_KIB }: Bounds): number {
-  return Math.max(FLOOR_MS, (sizeBytes / 1024) * msPerKib)
+/** What is wrong with a run that did not throw. */
+export class JudgementError extends Error {
+  override readonly name = 'JudgementError'
+  readonly code = 'FUZZ_JUDGEMENT'
 }
 
 /**
- * Judges runs in the thread it lives in.
+ * Judges runs in the thread it lives in; the watchdog ends the process when one does not return.
  *
  * *Guarantee*: time and memory are complaints only when a second and a third run confirm them.
  */
-export class Judge {
-  readonly #target: FuzzTarget
-  readonly #bounds: Bounds
-  readonly #starts: (input: Uint8Array) => void
-  readonly #prototypes = new PrototypeGuard()
+export class Judge implements Disposable {
+  readonly #run: (input: Uint8Array) => unknown
+  readonly #watchdog: Watchdog
+  readonly #known = SHARED.map(({ name, prototype }) => ({ name, prototype, members: membersOf(prototype) }))
+  readonly #warnings: Error[] = []
+  readonly #onWarning = (warning: Error) => this.#warnings.push(warning)
 
-  /** `starts` is called before each run; an input may need several runs. */
-  constructor(target: FuzzTarget, bounds: Bounds = {}, starts: (input: Uint8Array) => void = () => undefined) {
-    this.#target = target
-    this.#bounds = bounds
-    this.#starts = starts
+  constructor(run: (input: Uint8Array) => unknown, watchdog: Watchdog) {
+    this.#run = run
+    this.#watchdog = watchdog
+    process.on('warning', this.#onWarning)
   }
 
-  async judge(input: Uint8Array): Promise<Verdict> {
-    const first = await this.#run(input)
-    const maxMs = allowedMs(input.length, this.#bounds)
+  [Symbol.dispose](): void {
+    process.off('warning', this.#onWarning)
+  }
+
+  /** *Errors*: what the run throws, or {@link JudgementError}. */
+  async judge(input: Uint8Array): Promise<void> {
+    const maxMs = Math.max(FLOOR_MS, (input.length / 1024) * MS_PER_KIB)
     const maxBytes = FLOOR_MEMORY_BYTES + input.length * MEMORY_BYTES_PER_BYTE
-    const isOver = ({ cpuMs, memoryBytes }: Measured) => cpuMs > maxMs || memoryBytes > maxBytes
-    if (first.problem !== undefined || !isOver(first)) return first
-    const again: Measured[] = [first]
-    for (let count = 0; count < 2; count += 1) {
-      collectGarbage()
-      again.push(await this.#run(input))
+    let cpuMs = Number.POSITIVE_INFINITY
+    let memoryBytes = Number.POSITIVE_INFINITY
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      if (attempt > 0) collectGarbage()
+      const measured = await this.#measure(input, maxMs)
+      cpuMs = Math.min(cpuMs, measured.cpuMs)
+      memoryBytes = Math.min(memoryBytes, measured.memoryBytes)
+      if (cpuMs <= maxMs && memoryBytes <= maxBytes) return
     }
-    const cpuMs = Math.min(...again.map((one) => one.cpuMs))
-    const memoryBytes = Math.min(...again.map((one) => one.memoryBytes))
-    const { outcome } = first
-    if (cpuMs > maxMs) {
-      const details = `${cpuMs.toFixed(0)} ms of CPU for ${input.length} bytes; ${maxMs.toFixed(0)} ms are allowed`
-      return { outcome, cpuMs, problem: { kind: 'slow', signature: 'slow', details } }
-    }
-    if (memoryBytes > maxBytes) {
-      const details = `${mebibytes(memoryBytes)} for ${input.length} bytes; ${mebibytes(maxBytes)} are allowed`
-      return { outcome, cpuMs, problem: { kind: 'memory', signature: 'memory', details } }
-    }
-    return { outcome, cpuMs }
+    throw new JudgementError(
+      cpuMs > maxMs
+        ? `slow: ${cpuMs.toFixed(0)} ms of CPU for ${input.length} bytes; ${maxMs.toFixed(0)} ms are allowed`
+        : `memory: ${mebibytes(memoryBytes)} for ${input.length} bytes; ${mebibytes(maxBytes)} are allowed`,
+    )
   }
 
-  async #run(input: Uint8Array): Promise<Measured> {
-    this.#starts(input)
-    const memoryBefore = memoryBytes()
+  async #measure(input: Uint8Array, maxMs: number): Promise<{ readonly cpuMs: number; readonly memoryBytes: number }> {
+    this.#watchdog.starts(input, maxMs)
+    const memoryBefore = memoryInUse()
     const cpuBefore = process.threadCpuUsage()
-    let outcome = 'problem'
-    let problem: Problem | undefined
     try {
-      outcome = await this.#target.run(input)
-    } catch (error) {
-      problem = problemOf(error)
+      await this.#run(input)
+    } finally {
+      this.#watchdog.ends()
     }
     const { user, system } = process.threadCpuUsage(cpuBefore)
-    const measured = { outcome, cpuMs: (user + system) / 1_000, memoryBytes: memoryBytes() - memoryBefore }
-    const polluted = this.#prototypes.restore()
-    if (polluted !== undefined) {
-      const details = `${polluted} was changed`
-      problem ??= { kind: 'pollution', signature: details, details }
-    }
-    return problem === undefined ? measured : { ...measured, problem }
+    const measured = { cpuMs: (user + system) / 1_000, memoryBytes: memoryInUse() - memoryBefore }
+    this.#checkPrototypes()
+    // Warnings come with the next tick. On the standard error of an operator, they would fill its log.
+    await setImmediate()
+    const warning = this.#warnings.pop()
+    if (warning !== undefined) throw new JudgementError(`warning: ${warning.message}`, { cause: warning })
+    return measured
   }
+
+  /** Repairs what was changed, so that only the input that did it is blamed. */
+  #checkPrototypes(): void {
+    const changed: string[] = []
+    for (const { name, prototype, members } of this.#known) {
+      const now = membersOf(prototype)
+      for (const key of new Set([...members.keys(), ...now.keys()])) {
+        const [known, found] = [members.get(key), now.get(key)]
+        if (known?.value === found?.value && known?.get === found?.get) continue
+        changed.push(`${name}.prototype.${String(key)}`)
+        if (known === undefined) Reflect.deleteProperty(prototype, key)
+        else Object.defineProperty(prototype, key, known)
+      }
+    }
+    if (changed.length > 0) throw new JudgementError(`pollution: ${changed.join(', ')} changed`)
+  }
+}
+
+function membersOf(prototype: object): ReadonlyMap<string | symbol, PropertyDescriptor | undefined> {
+  return new Map(Reflect.ownKeys(prototype).map((key) => [key, Object.getOwnPropertyDescriptor(prototype, key)]))
 }
 
 /** Collects garbage, so that the next measurement is not affected by it. */
@@ -105,35 +110,17 @@ export function collectGarbage(): void {
 }
 
 /** Memory in use by this thread, garbage included. */
-export function memoryBytes(): number {
+export function memoryInUse(): number {
   const { used_heap_size: heap, external_memory: external } = getHeapStatistics()
   return heap + external
 }
 
-interface Measured extends Verdict {
-  readonly memoryBytes: number
-}
-
-function problemOf(error: unknown): Problem {
-  if (!(error instanceof Error)) return { kind: 'crash', signature: 'not an error', details: `threw ${String(error)}` }
-  const details = [error.stack ?? error.message, ...causes(error)].join('\ncaused by ').slice(0, 4_000)
-  if (error.name === 'LawBrokenError') {
-    return { kind: 'law', signature: error.message.split(':')[0] ?? '', details }
-  }
-  return { kind: 'crash', signature: `${error.name} ${placeOf(error)}`, details }
-}
-
-function causes(error: Error): string[] {
-  return error.cause instanceof Error ? [error.cause.stack ?? error.cause.message, ...causes(error.cause)] : []
-}
-
-/** The first line of the stack that is in code of ours, or else the first. A stack that overflowed has no place. */
-function placeOf(error: Error): string {
-  if (error instanceof RangeError && error.message.startsWith('Maximum call stack')) return error.message
-  const lines = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '))
-  return (lines.find((line) => !/node_modules|node:/.test(line)) ?? lines[0] ?? '').trim()
-}
-
-function mebibytes(bytes: number): string {
+/**
+ * A size for people.
+ *
+ * @example
+ * mebibytes(1_572_864) // 1.5 MiB
+ */
+export function mebibytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MiB`
 }

@@ -1,21 +1,15 @@
 /** Laws that hold for every input, such as: what is printed can be parsed again. */
 import { isDeepStrictEqual } from 'node:util'
 
-/** A law that does not hold for this input. */
-export class LawBrokenError extends Error {
-  override readonly name = 'LawBrokenError'
-  readonly code = 'LAW_BROKEN'
-}
-
 /**
  * The error to throw when a law does not hold; `law` must be the same text for every input.
  *
  * @example
  * if (!isSorted(parsed)) throw broken('versions are sorted', parsed)
  */
-export function broken(law: string, ...evidence: readonly unknown[]): LawBrokenError {
+export function broken(law: string, ...evidence: readonly unknown[]): Error {
   const shown = evidence.map((value) => JSON.stringify(value)?.slice(0, 500) ?? String(value))
-  return new LawBrokenError(`${law}${shown.length > 0 ? `: ${shown.join(' | ')}` : ''}`)
+  return new Error(`${law}${shown.length > 0 ? `: ${shown.join(' | ')}` : ''}`)
 }
 
 /**
