@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseImageReference, splitImageName } from './image-reference.ts'
+import { formatImageReference, parseImageReference, splitImageName } from './image-reference.ts'
 import { registryOrigins } from './registry-host.ts'
 
 const DIGEST = `sha256:${'a1'.repeat(32)}`
@@ -46,6 +46,14 @@ describe('an image reference', () => {
     `${'a/'.repeat(200)}b`,
   ])('%j is invalid', (text) => {
     expect(() => parseImageReference(text)).toThrow(expect.objectContaining({ code: 'REGISTRY_REFERENCE' }))
+  })
+
+  it('is short enough to be read again in full, with the tag that it leaves out', () => {
+    const host = `${'x'.repeat(250)}.example/`
+    const repository = (length: number) => 'a'.repeat(length - host.length - ':latest'.length)
+    const longest = formatImageReference(parseImageReference(host + repository(512)))
+    expect(formatImageReference(parseImageReference(longest))).toBe(longest)
+    expect(() => parseImageReference(host + repository(513))).toThrow('is not an image reference')
   })
 
   it('is composed from its parts', () => {

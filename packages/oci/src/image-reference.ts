@@ -21,7 +21,7 @@ export interface ImageReference extends ImageNameParts {
 /** The host of Docker Hub. */
 export const DOCKER_HUB = 'index.docker.io'
 
-/** Longer names are rejected before they are parsed. */
+/** Longer names are rejected; a name counts in full, so that what is printed can be read again. */
 const MAX_LENGTH = 512
 const MAX_REPOSITORY_LENGTH = 255
 
@@ -80,7 +80,7 @@ export function parseImageReference(text: string): ImageReference {
  */
 export function imageReference(parts: ImageNameParts, text: string): ImageReference {
   const reference = validReference(parts)
-  if (reference !== undefined && text.length <= MAX_LENGTH) return reference
+  if (reference !== undefined && formatImageReference(reference).length <= MAX_LENGTH) return reference
   const shown = JSON.stringify(text.slice(0, MAX_LENGTH))
   throw new ImageReferenceError(`${shown} is not an image reference; write registry/repository:tag or …@sha256:…`)
 }
