@@ -70,7 +70,7 @@ it('every controller of the operators belongs to a definition', async () => {
   const root = fileURLToPath(new URL('../..', import.meta.url))
   const sources = globSync('*/src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
   expect(sources.length).toBeGreaterThan(200)
-  const own = /\bnew Controller\(|\boperatorFrame\b|import \{[^}]*\bcontroller\b[^}]*\} from '@reeve\/runtime/
+  const own = /\bnew Controller\(|\boperatorFrame\b/
   const found: string[] = []
   for (const file of sources) if (own.test(await readFile(`${root}/${file}`, 'utf8'))) found.push(file)
   expect(found).toEqual([])

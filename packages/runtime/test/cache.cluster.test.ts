@@ -2,6 +2,7 @@ import { type ConfigMap, ConfigMaps, type KubeObject, type Resource, ServiceAcco
 import { Cache, type Informer } from '@reeve/runtime/cache'
 import { Controller } from '@reeve/runtime/controller'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { trackWrites } from '../src/client/own-writes.ts'
 import { openTestCluster, type TestCluster } from './support/test-cluster.ts'
 import { withoutStreaming } from './support/without-streaming.ts'
 
@@ -85,7 +86,7 @@ test('lists in pages, with selectors and as metadata only', async () => {
 
 test('an own write is seen by the very next read, however fast the events come', async () => {
   const informer = await open(ConfigMaps)
-  const own = cache.trackWrites(world.client)
+  const own = trackWrites(world.client, cache)
   for (let turn = 0; turn < 20; turn++) {
     const created = await own.create(ConfigMaps, configMap('own', `${turn}`))
     expect(informer.get(key('own'))?.metadata.uid).toBe(created.metadata.uid)
@@ -97,7 +98,7 @@ test('an own write is seen by the very next read, however fast the events come',
 })
 
 test('deletions hide the object immediately, for every form of the response', async () => {
-  const own = cache.trackWrites(world.client)
+  const own = trackWrites(world.client, cache)
   const accounts = await open(ServiceAccounts)
   await own.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: key('short-lived') })
   await own.delete(ServiceAccounts, key('short-lived'))

@@ -1,5 +1,6 @@
 import { type KubeClient, type KubeObject, type Resource, resource, type Stored } from '@reeve/kube'
 import { describe, expect, test } from 'vitest'
+import { trackWrites } from '../client/own-writes.ts'
 import { createMetricsRegistry } from '../metrics/registry.ts'
 import { cacheScenario } from '../testing/cache-scenario.ts'
 import { Gadgets, gadget, type Widget, Widgets, widget } from '../testing/fake-objects.ts'
@@ -111,7 +112,7 @@ describe('informers', () => {
     cluster.put(Widgets, widget('a'))
     const widgets = cache.informer(Widgets, { metadataOnly: true })
     await start()
-    await cache.trackWrites(cluster.client).create(Widgets, widget('b'))
+    await trackWrites(cluster.client, cache).create(Widgets, widget('b'))
     for (const object of widgets.list()) expect(Object.keys(object)).toEqual(['apiVersion', 'kind', 'metadata'])
     expect(widgets.size).toBe(2)
     await stop()
@@ -189,7 +190,7 @@ describe('own writes', () => {
     const elsewhere = cache.informer(Widgets, { namespace: 'other' })
     await start()
     for (const watch of cluster.watches) watch.hold()
-    const client = cache.trackWrites(cluster.client)
+    const client = trackWrites(cluster.client, cache)
     const sizes = () => [all, labelled, elsewhere].map((informer) => informer.get(key('a'))?.spec?.size)
 
     const created = await client.create(Widgets, widget('a', 1, { labels: { app: 'x' } }))
@@ -210,7 +211,7 @@ describe('own writes', () => {
     const widgets = cache.informer(Widgets)
     await start()
     cluster.watches[0]?.hold()
-    const created = await cache.trackWrites(cluster.client).create(Widgets, widget('a', 1))
+    const created = await trackWrites(cluster.client, cache).create(Widgets, widget('a', 1))
     const seen = widgets.get(key('a'))
     cluster.watches[0]?.release()
     await clock.settle()
@@ -227,7 +228,7 @@ describe('own writes', () => {
     cache.informer(Widgets)
     await start()
     cluster.watches[0]?.hold()
-    await cache.trackWrites(cluster.client).create(Widgets, widget('a'))
+    await trackWrites(cluster.client, cache).create(Widgets, widget('a'))
     expect(await metrics.expose()).toContain('informer_own_writes_pending{resource="widgets.example.com"} 1')
     cluster.watches[0]?.release()
     await clock.settle()
@@ -242,7 +243,7 @@ describe('own writes', () => {
     cluster.put(Widgets, widget('a'))
     const widgets = cache.informer(Widgets)
     await start()
-    const client = cache.trackWrites(cluster.client)
+    const client = trackWrites(cluster.client, cache)
     await expect(client.create(Widgets, widget('a', 9))).rejects.toThrow('AlreadyExists')
     await expect(client.delete(Widgets, key('a'), { preconditions: { uid: 'other' } })).rejects.toThrow('409')
     expect(widgets.get(key('a'))?.spec?.size).toBe(1)
@@ -264,7 +265,7 @@ describe('own writes', () => {
     const widgets = cache.informer(Widgets)
     await start()
     const answer = { ...before, kind, spec: { size: 9 }, metadata: { ...before.metadata, resourceVersion: '999' } }
-    await cache.trackWrites(answering(cluster.client, answer)).update(Widgets, before, options)
+    await trackWrites(answering(cluster.client, answer), cache).update(Widgets, before, options)
     expect(widgets.get(key('a'))?.spec?.size).toBe(1)
     await stop()
   })
@@ -278,7 +279,7 @@ describe('own writes', () => {
     const widgets = cache.informer(Widgets)
     await start()
     const answer = { ...before, metadata: { ...before.metadata, finalizers: [] } }
-    await cache.trackWrites(answering(cluster.client, answer)).update(Widgets, answer)
+    await trackWrites(answering(cluster.client, answer), cache).update(Widgets, answer)
     expect(widgets.get(key('a'))).toBeUndefined()
     await stop()
   })
@@ -290,7 +291,7 @@ describe('own writes', () => {
     await start()
     const deletionTimestamp = '2030-01-01T00:00:00Z'
     const answer = { ...before, metadata: { ...before.metadata, deletionTimestamp, resourceVersion: '999' } }
-    await cache.trackWrites(answering(cluster.client, answer)).delete(Widgets, key('a'))
+    await trackWrites(answering(cluster.client, answer), cache).delete(Widgets, key('a'))
     expect(widgets.get(key('a'))?.metadata.deletionTimestamp).toBe(deletionTimestamp)
     await stop()
   })
@@ -300,7 +301,7 @@ describe('own writes', () => {
     const before = cluster.put(Widgets, widget('a'))
     const widgets = cache.informer(Widgets)
     await start()
-    await cache.trackWrites(answering(cluster.client, before)).delete(Widgets, key('a'))
+    await trackWrites(answering(cluster.client, before), cache).delete(Widgets, key('a'))
     expect(widgets.get(key('a'))).toBeUndefined()
     await stop()
   })

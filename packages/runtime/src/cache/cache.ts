@@ -21,7 +21,6 @@ import type { InformerHealth } from './informer-health.ts'
 import { informerMetrics } from './informer-metrics.ts'
 import { type InformerOptions, informerId, resourceName } from './informer-options.ts'
 import { SharedParts } from './shared-parts.ts'
-import { trackWrites } from './track-writes.ts'
 import { stripManagedFields, type Transform } from './transform.ts'
 
 /** Options of {@link Cache}. */
@@ -83,7 +82,7 @@ const NEVER_CLUSTER_WIDE = new Set(['secrets', 'configmaps'])
  * The local copies of what controllers read.
  *
  * *Guarantees*: asking twice for the same resource and selection gives the same informer; reads never wait, and fail with
- * {@link NotSyncedError} rather than show a cache that is still being filled; with {@link Cache.trackWrites} they include
+ * {@link NotSyncedError} rather than show a cache that is still being filled; with `trackWrites` they include
  * the process's own writes; once `run` resolved nothing is running.
  *
  * @example
@@ -91,7 +90,7 @@ const NEVER_CLUSTER_WIDE = new Set(['secrets', 'configmaps'])
  * const deployments = cache.informer(Deployments, { labelSelector: 'app.kubernetes.io/managed-by=webapp' })
  * const running = cache.run(signal)
  * await cache.waitForSync(signal)
- * const tracked = cache.trackWrites(client)
+ * const tracked = trackWrites(client, cache)
  */
 export class Cache implements Runnable, CacheReader {
   readonly name = 'cache'
@@ -125,7 +124,7 @@ export class Cache implements Runnable, CacheReader {
       parts: new SharedParts(),
     }
     this.#maxInformers = maxInformers
-    this.#reader = readerOf((of) => this.#informersOf(of), 'declare it with cache.informer() first')
+    this.#reader = readerOf((of) => this.informersOf(of), 'declare it with cache.informer() first')
   }
 
   /**
@@ -251,18 +250,6 @@ export class Cache implements Runnable, CacheReader {
   }
 
   /**
-   * A client whose writes are visible in this cache as soon as they return.
-   *
-   * @example
-   * const client = cache.trackWrites(plain)
-   * await client.create(Deployments, deployment)
-   * cache.get(Deployments, objectKey(deployment)) // found, although no watch event has arrived yet
-   */
-  trackWrites(client: KubeClient): KubeClient {
-    return trackWrites(client, (of) => this.#informersOf(of))
-  }
-
-  /**
    * The transform that keeps the operator's own managedFields; the same one for every controller, so that they share
    * their informers.
    *
@@ -305,13 +292,14 @@ export class Cache implements Runnable, CacheReader {
 
   /** Returns what was read. Borrowed informers may be empty: nothing waits for them, and their kind may not exist. */
   #synced<R>(of: Resource, result: R): R {
-    for (const informer of this.#informersOf(of)) {
+    for (const informer of this.informersOf(of)) {
       if (!informer.isSynced && this.#permanent.includes(informer)) throw new NotSyncedError(resourceName(of))
     }
     return result
   }
 
-  #informersOf<T extends KubeObject>(of: Resource<T>): readonly Informer<T>[] {
+  /** The informers that may hold objects of a resource, in any version. For `trackWrites`. */
+  informersOf<T extends KubeObject>(of: Resource<T>): readonly Informer<T>[] {
     const informers = this.#byResource.get(resourceName(of)) ?? []
     return informers as unknown as readonly Informer<T>[] // filed under the resource that carries the type
   }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { ConnectionError, type Stored } from '@reeve/kube'
 import fc from 'fast-check'
 import { test } from 'vitest'
+import { trackWrites } from '../client/own-writes.ts'
 import { cacheScenario } from '../testing/cache-scenario.ts'
 import { type Widget, Widgets, widget } from '../testing/fake-objects.ts'
 
@@ -64,7 +65,7 @@ test.each(['offered', 'refused'] as const)(
       fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), async (steps) => {
         const { clock, cluster, cache, start, stop } = cacheScenario({ streaming, cache: { pageSize: 2 } })
         const widgets = cache.informer(Widgets)
-        const client = cache.trackWrites(cluster.client)
+        const client = trackWrites(cluster.client, cache)
         const told = mirror()
         widgets.addHandler(told.handler)
         await start()

@@ -228,7 +228,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
     this.#synced.reject(new CacheStoppedError(describeSelection(this.resource, this.selection)))
   }
 
-  /** Lays the response of an own write over what the watch shows. For {@link trackWrites}. */
+  /** Lays the response of an own write over what the watch shows. For `trackWrites`. */
   recordWrite(written: Stored<T>): void {
     const isSelected = this.selects(written)
     const isOurs = this.selection.namespace === undefined || this.selection.namespace === written.metadata.namespace

@@ -1,5 +1,6 @@
 /** Takes the components of one resource through their stages: resolve → render → apply → report. */
 import { type Impersonation, isRecord, type KubeClient, type Resource, type Stored } from '@reeve/kube'
+import { interceptClient } from '../client/intercept.ts'
 import type { ReconcileRequest } from '../controller/reconcile-request.ts'
 import { type Change, prune } from '../engine/apply.ts'
 import { checkDesired, type DesiredObject, InvalidDesiredStateError } from '../engine/desired-object.ts'
@@ -12,7 +13,6 @@ import { OwnerCheck, type VersionOrder } from '../engine/owner-check.ts'
 import { requireLive } from '../engine/require-live.ts'
 import { writeStatus } from '../engine/write-status.ts'
 import { explainFetch } from '../fetch-failure.ts'
-import { interceptClient } from '../lifecycle/intercept-client.ts'
 import { type ApplyContext, applyObjects } from './apply-component.ts'
 import type {
   AnyComponent,
@@ -378,7 +378,7 @@ function kindOf(value: unknown): string {
 const typeName = ({ group, kind }: Resource): string => `${kind}.${group}`
 
 function impersonating(client: KubeClient, impersonate: Impersonation): ImpersonatingClient {
-  return interceptClient(client, { around: (_call, options, send) => send({ ...options, impersonate }) })
+  return interceptClient(client, [{ around: (_call, options, send) => send({ ...options, impersonate }) }])
 }
 
 function readingPartOf(client: KubeClient): ReadingClient {

@@ -1,6 +1,7 @@
 /** Options of controllers. */
 import type { Clock, KubeClient, KubeObject, Resource } from '@reeve/kube'
 import type { Cache } from '../cache/cache.ts'
+import type { DescribeWrite } from '../client/reconcile-client.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Metrics } from '../metrics/registry.ts'
@@ -8,7 +9,6 @@ import type { BackoffOptions } from '../queue/backoff.ts'
 import type { TokenBucketOptions } from '../queue/token-bucket.ts'
 import type { ShardOwnership } from '../sharding/shard-elector.ts'
 import { ControllerConfigError } from './controller-error.ts'
-import type { DescribeWrite } from './observed-write.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
 import type { Reconcile } from './reconcile-request.ts'
 import type { MappedSource, Source } from './sources.ts'
@@ -58,7 +58,7 @@ export interface ControllerOptions<T extends KubeObject> {
 /** The dependencies of a controller. The parts of a manager can be passed unchanged. */
 export interface ControllerEnvironment {
   readonly cache: Cache
-  /** Its writes are tracked in `cache` by the controller. Fence it by leadership before: `manager.client`. */
+  /** A client that writes only with leadership, such as `manager.client`. The controller lays its writes over `cache`. */
   readonly client: KubeClient
   readonly clock?: Clock
   /** Source of jitter, in [0, 1). @default Math.random */

@@ -16,7 +16,10 @@ import {
 import type { CacheReader } from '../cache/cache-reader.ts'
 import type { Informer } from '../cache/informer.ts'
 import { describeFailure } from '../cache/informer-health.ts'
-import { fenceWrites } from '../election/fence.ts'
+import type { Interceptor } from '../client/intercept.ts'
+import { leaderFence } from '../client/leader-fence.ts'
+import { ownWrites } from '../client/own-writes.ts'
+import { compareStates, type WriteListener } from '../client/reconcile-client.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
@@ -36,11 +39,10 @@ import {
   RESYNC_JITTER,
   SYNC_TIMEOUT_MS,
 } from './controller-options.ts'
+import { Echoes } from './echoes.ts'
 import { feedEngine } from './engine-sources.ts'
 import { FailureEvents } from './failure-events.ts'
 import { ChangedObjects, FlappingKeys } from './flapping.ts'
-import { type ObserveWrite, observeWrites } from './observed-write.ts'
-import { OwnWrites } from './own-writes.ts'
 import { isPaused, orPauseChanged, PausedObjects } from './pause.ts'
 import type { ObjectChange } from './predicates.ts'
 import { type Ending, endingOf, FAILURES_TO_ESCALATE, logEnding, PAUSED } from './reconcile-ending.ts'
@@ -101,7 +103,8 @@ export class Controller<T extends KubeObject> implements Runnable {
   readonly #reader: CacheReader
   readonly #metrics: ControllerMetrics
   readonly #queue: WorkQueue<ObjectKey>
-  readonly #ownWrites = new OwnWrites()
+  readonly #ownWrites: Interceptor
+  readonly #echoes = new Echoes()
   readonly #flappingKeys: FlappingKeys<T>
   readonly #records: RecordLog
   readonly #failureEvents: FailureEvents | undefined
@@ -116,7 +119,7 @@ export class Controller<T extends KubeObject> implements Runnable {
   readonly #watches: ControllerWatches
   readonly #started = Promise.withResolvers<void>()
   readonly #instance: string
-  readonly #observe: ObserveWrite | undefined
+  readonly #changesOf: WriteListener['changesOf']
   #runs = 0
 
   constructor(options: ControllerOptions<T>, environment: ControllerEnvironment) {
@@ -132,7 +135,8 @@ export class Controller<T extends KubeObject> implements Runnable {
     this.#random = environment.random ?? Math.random
     this.#logger = (environment.logger ?? silentLogger).child({ controller: name })
     this.#events = environment.events ?? noEvents
-    this.#client = cache.trackWrites(environment.client)
+    this.#client = environment.client
+    this.#ownWrites = ownWrites(cache)
     this.#metrics = controllerMetrics(name, { concurrency, ...(metrics && { metrics }) })
     this.#records = new RecordLog(MAX_RECORDS)
     this.#failureEvents = this.#options.failureEvents ? new FailureEvents(this.#events) : undefined
@@ -156,9 +160,9 @@ export class Controller<T extends KubeObject> implements Runnable {
     this.#sources = watched
     this.#watches = new ControllerWatches(watched, this.#logger)
     this.#reader = watched.reader
-    this.#observe =
+    this.#changesOf =
       environment.describeWrite &&
-      observeWrites(
+      compareStates(
         environment.describeWrite,
         (of) => watched.informersOf(of),
         (err) => this.#logger.error({ err }, 'describeWrite failed'),
@@ -270,7 +274,7 @@ export class Controller<T extends KubeObject> implements Runnable {
 
   /** What the key itself wrote is not news for it; nor is anything that its writes may have caused while it flaps. */
   #isEcho(key: ObjectKey, change: ObjectChange<KubeObject>): boolean {
-    if (this.#ownWrites.has(key, change)) return true
+    if (this.#echoes.has(key, change)) return true
     return this.#flappingKeys.holds(key, () => this.#reader.get(this.#primary, key))
   }
 
@@ -338,15 +342,16 @@ export class Controller<T extends KubeObject> implements Runnable {
     const run = new ReconcileRun({
       controller: this.name,
       key,
-      client: term === undefined ? this.#client : fenceWrites(this.#client, term.leadership),
+      client: this.#client,
+      interceptors: term === undefined ? [this.#ownWrites] : [leaderFence(term.leadership), this.#ownWrites],
       clock: this.#clock,
       timeoutMs,
       stopping: term === undefined ? [stopping] : [stopping, term.signal],
-      observe: this.#observe,
-      track: (call) => {
+      changesOf: this.#changesOf,
+      follow: (call) => {
         const written = changed.begin(call)
         return (response) => {
-          this.#ownWrites.record(key, call, response)
+          this.#echoes.record(key, call, response)
           written(response)
         }
       },

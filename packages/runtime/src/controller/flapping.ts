@@ -9,18 +9,18 @@ import {
   type Stored,
 } from '@reeve/kube'
 import type { Informer } from '../cache/informer.ts'
+import type { ClientCall } from '../client/intercept.ts'
+import { cachedObject } from '../client/reconcile-client.ts'
 import { type Condition, removeCondition } from '../conditions/condition.ts'
 import { describeObject } from '../engine/desired-object.ts'
 import { plainJsonDiff } from '../engine/json-diff.ts'
 import { STALLED_CONDITION, withStall } from '../engine/stalled.ts'
 import { StatusConditions } from '../engine/status-conditions.ts'
-import type { ClientCall } from '../lifecycle/intercept-client.ts'
 import type { Logger } from '../logging/logger.ts'
 import { LruMap } from '../lru-map.ts'
 import type { Reason } from '../queue/reason.ts'
 import type { WorkItem } from '../queue/work-item.ts'
 import { FlappingError } from './controller-error.ts'
-import { cachedObject } from './observed-write.ts'
 
 /**
  * Runs that only their own writes cause, and that change the same object. A reconcile that works in steps ends before; one

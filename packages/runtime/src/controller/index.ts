@@ -1,9 +1,10 @@
 /** @module A controller with its own reconcile function, and the record of each reconcile. */
+
+export type { DescribeWrite, ObservedWrite, WriteChange, WriteRecord } from '../client/reconcile-client.ts'
 export { type BackoffOptions, DEFAULT_BACKOFF, exponentialBackoff } from '../queue/backoff.ts'
 export { Controller } from './controller.ts'
 export * from './controller-error.ts'
 export { CONTROLLER_DEFAULTS, type ControllerEnvironment, type ControllerOptions } from './controller-options.ts'
-export type { DescribeWrite, ObservedWrite } from './observed-write.ts'
 export { isPaused, PAUSED_ANNOTATION, PAUSED_CONDITION } from './pause.ts'
 export * from './predicates.ts'
 export * from './reconcile-record.ts'

@@ -1,28 +1,7 @@
 /** The record of a reconcile: why it ran, what it wrote, how long each stage took, how it ended. */
-import type { ObjectKey, Verb } from '@reeve/kube'
+import type { ObjectKey } from '@reeve/kube'
+import type { WriteRecord } from '../client/reconcile-client.ts'
 import type { Reason } from '../queue/reason.ts'
-
-/** One field that a write changed. A member is absent where the field is. */
-export interface WriteChange {
-  /** Such as `spec.template.spec.containers[name=web].image`. */
-  readonly path: string
-  readonly before?: unknown
-  readonly after?: unknown
-}
-
-/** One write that a reconcile made. Never contains the object itself: it may be a Secret. */
-export interface WriteRecord {
-  readonly verb: Verb
-  readonly kind: string
-  readonly namespace?: string
-  readonly name?: string
-  readonly subresource?: string
-  readonly durationMs: number
-  /** Why it failed, such as `Conflict`; absent when it succeeded. */
-  readonly failure?: string
-  /** What it changed, without secrets; only while the operator is observed. */
-  readonly changes?: readonly WriteChange[]
-}
 
 /** How long a named part of a reconcile took. A stage that runs several times is summed up. */
 export interface StageRecord {

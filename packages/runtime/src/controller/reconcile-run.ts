@@ -1,10 +1,16 @@
-/** One run of a reconcile: its time limit, its signal, its fenced client, and what it leaves for the record. */
-import type { Clock, KubeClient, ObjectKey, Timer } from '@reeve/kube'
+/** One run of a reconcile: its time limit, its signal, its client, and what it leaves for the record. */
+import type { KubeClient, ObjectKey, Timer } from '@reeve/kube'
+import { type Interceptor, interceptClient } from '../client/intercept.ts'
+import {
+  type Abandonment,
+  recordWrites,
+  untilAbandoned,
+  type WriteListener,
+  type WriteRecord,
+} from '../client/reconcile-client.ts'
 import { ControllerStoppingError, ReconcileAbandonedError, ReconcileTimeoutError } from './controller-error.ts'
 import { GRACE_MS } from './controller-options.ts'
-import { fencedClient, type TrackWrite } from './fenced-client.ts'
-import type { ObserveWrite } from './observed-write.ts'
-import type { StageRecord, WriteRecord } from './reconcile-record.ts'
+import type { StageRecord } from './reconcile-record.ts'
 
 /** A reconcile that writes more than this is unusual: the rest is only counted. */
 const MAX_WRITE_RECORDS = 50
@@ -13,18 +19,15 @@ const MAX_WRITE_RECORDS = 50
 const MAX_STAGES = 32
 
 /** Options of {@link ReconcileRun}. */
-export interface ReconcileRunOptions {
+export interface ReconcileRunOptions extends Omit<WriteListener, 'onWrite'> {
   readonly controller: string
   readonly key: ObjectKey
   readonly client: KubeClient
-  readonly clock: Clock
+  /** What else surrounds its calls. */
+  readonly interceptors: readonly Interceptor[]
   readonly timeoutMs: number
   /** Abort when the controller stops, or when the object goes to another replica. */
   readonly stopping: readonly AbortSignal[]
-  /** Compares the states before and after a write. @default changes are not recorded */
-  readonly observe?: ObserveWrite | undefined
-  /** Called before each write; the function that it returns with the response, before the reconcile continues. */
-  readonly track: TrackWrite
 }
 
 /**
@@ -32,7 +35,7 @@ export interface ReconcileRunOptions {
  * the work does; from then on {@link ReconcileRun.client} rejects everything, so that abandoned work cannot write while
  * the next reconcile of the same key is in progress.
  */
-export class ReconcileRun {
+export class ReconcileRun implements Abandonment {
   readonly client: KubeClient
   readonly #options: ReconcileRunOptions
   readonly #cut = new AbortController()
@@ -47,17 +50,12 @@ export class ReconcileRun {
 
   constructor(options: ReconcileRunOptions) {
     this.#options = options
-    this.client = fencedClient(options.client, {
-      clock: options.clock,
-      signal: this.#cut.signal,
-      abandoned: this,
-      observe: options.observe,
-      track: options.track,
-      onWrite: (write) => {
-        if (this.#writes.length < MAX_WRITE_RECORDS) this.#writes.push(write)
-        else this.#omittedWrites++
-      },
-    })
+    const onWrite = (write: WriteRecord) => {
+      if (this.#writes.length < MAX_WRITE_RECORDS) this.#writes.push(write)
+      else this.#omittedWrites++
+    }
+    const own = [recordWrites({ ...options, onWrite }), untilAbandoned(this)]
+    this.client = interceptClient(options.client, [...own, ...options.interceptors])
   }
 
   /** For the work to listen to. */

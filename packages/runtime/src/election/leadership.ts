@@ -31,6 +31,8 @@ export interface Leadership {
    * @param caller aborts the signal of the permit, too
    */
   permit(what: string, caller?: AbortSignal): WritePermit
+  /** Resolves when all permits are released. Rejects with the signal's reason if that aborts first. */
+  whenIdle(signal: AbortSignal): Promise<void>
 }
 
 /**
@@ -123,7 +125,6 @@ export class LeadershipTerm implements Leadership {
     }
   }
 
-  /** Resolves when all permits are released. Rejects with the signal's reason if that aborts first. */
   whenIdle(signal: AbortSignal): Promise<void> {
     return this.#writes.whenIdle(signal)
   }

@@ -1,6 +1,7 @@
 import { resource } from '@reeve/kube'
 import { describe, expect, test } from 'vitest'
-import { interceptClient } from '../lifecycle/intercept-client.ts'
+import { interceptClient } from '../client/intercept.ts'
+import { trackWrites } from '../client/own-writes.ts'
 import { cacheScenario } from '../testing/cache-scenario.ts'
 import { Gadgets, gadget, Widgets, widget } from '../testing/fake-objects.ts'
 import { desired } from './desired-object.ts'
@@ -20,12 +21,14 @@ async function scenario() {
   cache.informer(Widgets)
   await running.start()
   const reads: string[] = []
-  const client = interceptClient(cluster.client, {
-    around({ verb, key: of }, options, send) {
-      if (verb === 'get') reads.push(of?.name ?? '')
-      return send(options)
+  const client = interceptClient(cluster.client, [
+    {
+      around({ verb, key: of }, options, send) {
+        if (verb === 'get') reads.push(of?.name ?? '')
+        return send(options)
+      },
     },
-  })
+  ])
   const versions = new VersionOrder()
   const check = (view: LiveView = cache) => {
     const owner = cache.get(Gadgets, key)
@@ -66,7 +69,7 @@ describe('before an object is created, its owner', () => {
     cluster.put(Widgets, widget('child'))
     cluster.put(Gadgets, gadget('other'))
     await clock.settle()
-    const deletion = cache.trackWrites(cluster.client).delete(Widgets, { namespace: 'ns', name: 'child' })
+    const deletion = trackWrites(cluster.client, cache).delete(Widgets, { namespace: 'ns', name: 'child' })
     await deletion
     await check().beforeCreate(child)
     expect(reads).toEqual(['owner'])

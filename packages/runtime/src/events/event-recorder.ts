@@ -16,7 +16,7 @@ import {
   type Timer,
 } from '@reeve/kube'
 import { EVENT_DEFAULTS } from '../defaults.ts'
-import type { InFlight } from '../lifecycle/in-flight.ts'
+import type { Leadership } from '../election/leadership.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { LruMap } from '../lru-map.ts'
@@ -61,7 +61,7 @@ export interface EventRecorderOptions {
    * More important requests in progress. While there are any, at most one event is sent per `yieldMs`.
    * @default events wait for nothing
    */
-  readonly busy?: Pick<InFlight, 'whenIdle'>
+  readonly busy?: Pick<Leadership, 'whenIdle'>
 }
 
 /**

@@ -1,8 +1,8 @@
 /** Starts and stops the parts of an operator in order, and lets the parts that write run in one process at a time. */
 import { type Clock, Deadline, type KubeClient, systemClock, untilAborted } from '@reeve/kube'
+import { fenceWrites } from '../client/leader-fence.ts'
 import { ELECTION_DEFAULTS, MANAGER_DEFAULTS } from '../defaults.ts'
 import { LeadershipLostError } from '../election/election-error.ts'
-import { fenceWrites } from '../election/fence.ts'
 import { type LeaderElectionOptions, LeaderElector } from '../election/leader-election.ts'
 import { type Leadership, LeadershipTerm } from '../election/leadership.ts'
 import { timeSource } from '../election/time-source.ts'

@@ -4,8 +4,6 @@ import { Cache, type CacheOptions } from '../cache/cache.ts'
 import { describeFailure } from '../cache/informer-health.ts'
 import type { ControllerEnvironment } from '../controller/controller-options.ts'
 import { ApiEventRecorder, type EventRecorder } from '../events/event-recorder.ts'
-import { InFlight } from '../lifecycle/in-flight.ts'
-import { interceptClient } from '../lifecycle/intercept-client.ts'
 import type { Logger } from '../logging/logger.ts'
 import { createManager, type Manager, type ManagerOptions } from '../manager/manager.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
@@ -86,11 +84,10 @@ export function operatorFrame(component: string, options: OperatorFrameOptions):
     ...(metricsAddress && { metricsAddress }),
   })
   // Not fenced: the last events of a leader are sent after it has given the lease back.
-  const writes = new InFlight()
   const events = new ApiEventRecorder(client, {
     ...shared,
     component,
-    busy: writes,
+    busy: manager.leadership,
     ...(options.instance !== undefined && { instance: options.instance }),
   })
   manager.add(events)
@@ -100,7 +97,6 @@ export function operatorFrame(component: string, options: OperatorFrameOptions):
   }
   // A pod that converts must stay in its Service for its own cache to recover.
   manager.readiness.add('cache', checkCache, { isRequired: () => !manager.isNeededByCaches })
-  const counted = countingWrites(manager.client, writes)
   const observed = observer && {
     describeWrite: observer.describeWrite,
     events: {
@@ -111,20 +107,6 @@ export function operatorFrame(component: string, options: OperatorFrameOptions):
     },
   }
   const { shards } = manager
-  const environment = { cache, client: counted, events, ...shared, ...(shards && { shards }), ...observed }
+  const environment = { cache, client: manager.client, events, ...shared, ...(shards && { shards }), ...observed }
   return { manager, cache, shared, environment }
-}
-
-function countingWrites(client: KubeClient, writes: InFlight): KubeClient {
-  return interceptClient(client, {
-    around: async ({ isWrite }, options, send) => {
-      if (!isWrite) return send(options)
-      const leave = writes.enter()
-      try {
-        return await send(options)
-      } finally {
-        leave()
-      }
-    },
-  })
 }

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@reeve/kube'
 import { expect, test } from 'vitest'
-import type { ObservedWrite } from '../controller/observed-write.ts'
+import type { ObservedWrite } from '../client/reconcile-client.ts'
 import type { ReconcileRecord } from '../controller/reconcile-record.ts'
 import type { Occurrence } from '../events/event-series.ts'
 import { FakeCluster } from '../testing/fake-cluster.ts'

@@ -1,8 +1,8 @@
 /** The seam through which a console observes an operator. Without an observer nothing is compared or kept. */
 import type { CustomResourceDefinition, KubeClient, KubeObject } from '@reeve/kube'
 import type { Cache } from '../cache/cache.ts'
+import type { DescribeWrite } from '../client/reconcile-client.ts'
 import type { Controller } from '../controller/controller.ts'
-import type { DescribeWrite } from '../controller/observed-write.ts'
 import type { ReconcileRecord } from '../controller/reconcile-record.ts'
 import type { Occurrence } from '../events/event-series.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'

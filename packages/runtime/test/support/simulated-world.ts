@@ -1,7 +1,9 @@
 /** An embedded cluster, a client and a cache in one process and on one simulated clock. */
+
 import { type EmbeddedCluster, type EmbeddedClusterOptions, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import { type ConfigMap, createClient, type KubeClient } from '@reeve/kube'
 import { Cache, type CacheOptions } from '@reeve/runtime/cache'
+import { trackWrites } from '../../src/client/own-writes.ts'
 import { SimulatedClock, seededRandom } from '../../src/testing/index.ts'
 import { withoutStreaming } from './without-streaming.ts'
 
@@ -55,7 +57,7 @@ export async function simulatedWorld(
     cluster,
     client,
     cache,
-    own: cache.trackWrites(client),
+    own: trackWrites(client, cache),
     start: async () => {
       running = cache.run(stopping.signal)
       await clock.runUntil(() => cache.isSynced, { maxMs: 60_000 })

@@ -37,7 +37,7 @@ type Request = ReconcileRequest<DynaKube>
  * The reconcile function of the provisioner. It must not run twice at once: installations share a scratch directory.
  *
  * @example
- * new Controller({ name: 'provisioner-controller', for: DynaKubes, reconcile: provision(options) }, environment)
+ * controllers: [{ name: 'provisioner-controller', for: DynaKubes, reconcile: provision(options) }]
  */
 export function provision(options: ProvisionOptions): Reconcile<DynaKube> {
   let timer: CleanupTimer | undefined

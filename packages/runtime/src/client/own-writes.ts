@@ -1,4 +1,4 @@
-/** A client whose writes are visible in the cache as soon as they return. */
+/** Lays own writes over a cache, so that they are visible as soon as they return. */
 import type {
   DeleteOptions,
   KubeClient,
@@ -9,11 +9,14 @@ import type {
   Status,
   Stored,
 } from '@reeve/kube'
-import { interceptClient } from '../lifecycle/intercept-client.ts'
-import type { Informer } from './informer.ts'
+import type { Informer } from '../cache/informer.ts'
+import { type Interceptor, interceptClient } from './intercept.ts'
 
-/** Finds the informers that may hold objects of a resource, in any version. */
-export type InformersOf = <T extends KubeObject>(resource: Resource<T>) => readonly Informer<T>[]
+/** A cache, as far as own writes concern it. */
+export interface OverlaidCache {
+  /** The informers that may hold objects of a resource, in any version. */
+  informersOf<T extends KubeObject>(resource: Resource<T>): readonly Informer<T>[]
+}
 
 /**
  * Wraps `client` so that the response of every create, update, patch, apply and delete, also of `status`, is laid over
@@ -25,19 +28,29 @@ export type InformersOf = <T extends KubeObject>(resource: Resource<T>) => reado
  * nothing about the object and are not tracked; nor are dry runs. A deletion without preconditions hides the
  * incarnation that was deleted, but cannot hide a later one that the cache has not seen yet. Objects in responses
  * are frozen where they went into a cache.
+ *
+ * @example
+ * const tracked = trackWrites(client, cache)
+ * await tracked.create(Deployments, deployment)
+ * cache.get(Deployments, objectKey(deployment)) // found, although no watch event has arrived yet
  */
-export function trackWrites(client: KubeClient, informersOf: InformersOf): KubeClient {
-  return interceptClient(client, {
+export function trackWrites(client: KubeClient, cache: OverlaidCache): KubeClient {
+  return interceptClient(client, [ownWrites(cache)])
+}
+
+/** The interceptor of {@link trackWrites}. */
+export function ownWrites(cache: OverlaidCache): Interceptor {
+  return {
     async around({ verb, resource, key, isWrite, isDryRun }, options, send) {
       if (!isWrite || isDryRun || resource === undefined || verb === 'deletecollection') return send(options)
-      const informers = informersOf(resource)
+      const informers = cache.informersOf(resource)
       if (verb === 'delete') return deleteTracked(informers, resource, key as ObjectKey, options, () => send(options))
       const written = await send(options)
       // Every other write returns the object.
       recordAnswer(informers, resource, written as Stored<KubeObject>)
       return written
     },
-  })
+  }
 }
 
 async function deleteTracked<R>(

@@ -1,6 +1,6 @@
 /** Which events show a write of the very key that they would run again. */
 import { formatKey, type KubeObject, type ObjectKey, type ObjectMeta, type Status } from '@reeve/kube'
-import type { ClientCall } from '../lifecycle/intercept-client.ts'
+import type { ClientCall } from '../client/intercept.ts'
 import { LruMap } from '../lru-map.ts'
 import type { ObjectChange } from './predicates.ts'
 
@@ -10,7 +10,7 @@ const CAPACITY = 10_000
 /**
  * The states that reconciles have left behind, by the key that was reconciled: what one key writes is news for another.
  */
-export class OwnWrites {
+export class Echoes {
   readonly #states = new LruMap<string, true>(CAPACITY)
 
   /** Records the response to a write of the reconcile of `key`. */

@@ -1,7 +1,7 @@
 /** Keeps a process that does not lead from writing. */
 import type { KubeClient, RawRequest } from '@reeve/kube'
-import { type ClientCall, interceptClient } from '../lifecycle/intercept-client.ts'
-import type { Leadership } from './leadership.ts'
+import type { Leadership } from '../election/leadership.ts'
+import { type ClientCall, type Interceptor, interceptClient } from './intercept.ts'
 
 /**
  * A client that writes only while leading; reads and dry runs always pass.
@@ -18,7 +18,12 @@ import type { Leadership } from './leadership.ts'
  * await client.apply(Deployments, deployment) // NotLeaderError once the lease is lost
  */
 export function fenceWrites(client: KubeClient, leadership: Leadership): KubeClient {
-  return interceptClient(client, {
+  return interceptClient(client, [leaderFence(leadership)])
+}
+
+/** The interceptor of {@link fenceWrites}. */
+export function leaderFence(leadership: Leadership): Interceptor {
+  return {
     async around(call, options, send) {
       if (!call.isWrite || call.isDryRun) return send(options)
       const permit = leadership.permit(describe(call, options), options.signal)
@@ -28,7 +33,7 @@ export function fenceWrites(client: KubeClient, leadership: Leadership): KubeCli
         permit.done()
       }
     },
-  })
+  }
 }
 
 function describe({ verb, resource, key }: ClientCall, options: object): string {

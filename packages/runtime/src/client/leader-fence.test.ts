@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
+import { LeadershipTerm } from '../election/leadership.ts'
+import { timeSource } from '../election/time-source.ts'
 import { FakeCluster } from '../testing/fake-cluster.ts'
 import { Widgets, widget } from '../testing/fake-objects.ts'
 import { SimulatedClock } from '../testing/simulated-clock.ts'
-import { fenceWrites } from './fence.ts'
-import { LeadershipTerm } from './leadership.ts'
-import { timeSource } from './time-source.ts'
+import { fenceWrites } from './leader-fence.ts'
 
 function fenced() {
   const clock = new SimulatedClock()
