@@ -45,7 +45,7 @@ export interface DynatraceOperator extends Pick<CreatedOperator<[]>, 'manager' |
 }
 
 /** Describes the operator: `create` makes one, `rbac` lists the roles that it needs. */
-function dynatraceOperator(definition: DynatraceDefinition): Operator<readonly [DynaKube, ...Reportable[]]> {
+export function dynatraceOperator(definition: DynatraceDefinition): Operator<readonly [DynaKube, ...Reportable[]]> {
   const { namespace, looksAfterEdgeConnects = true, issuesCertificates = true } = definition
   return defineOperator<readonly [DynaKube, ...Reportable[]]>({
     name: FIELD_MANAGER,

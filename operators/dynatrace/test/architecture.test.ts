@@ -37,11 +37,11 @@ it('the files in which a change is followed take part in it', { timeout: 120_000
     return spec?.template.spec?.containers[0]?.image
   }
   await stage.create(dk, { oneAgent: { hostMonitoring: { version: '1.300.0.20240101-000000' } } })
-  await stage.until('agents', async () => (await image().catch(() => undefined)) !== undefined)
+  await stage.until(async () => (await image().catch(() => undefined)) !== undefined)
   const running = await coverage(async () => {
     await stage.edit(dk, { spec: { oneAgent: { hostMonitoring: { version: '1.301.0.20240201-000000' } } } })
-    await stage.until('other agents', async () => (await image())?.includes('1.301.0') === true)
-    await stage.until('a status that reports it', async () => {
+    await stage.until(async () => (await image())?.includes('1.301.0') === true)
+    await stage.until(async () => {
       return (await stage.read(dk)).status?.oneAgent?.version?.startsWith('1.301.0') === true
     })
   })

@@ -1,5 +1,5 @@
 /** Runs an operator on a cluster in this process, in simulated time. */
-import { type EmbeddedClusterOptions, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { type CallWebhook, type EmbeddedClusterOptions, startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
   type CustomResourceDefinition,
   CustomResourceDefinitions,
@@ -35,6 +35,8 @@ export interface RunInMemoryOptions<Options> {
   readonly options?: ReplicaOptions<Options>
   /** Of the cluster, such as its nodes. @default three nodes, everything is allowed */
   readonly cluster?: Omit<EmbeddedClusterOptions, 'clock' | 'listen' | 'callWebhook'>
+  /** Of the cluster and the operator, for what else must share their time, such as a service that it calls. @default a new one */
+  readonly clock?: SimulatedClock
   /** How long nothing may be written before the world counts as settled. @default 30_000 */
   readonly quietMs?: number
 }
@@ -45,6 +47,8 @@ const LOCATION = { url: 'https://in-memory.invalid' } as const
 /**
  * Starts a cluster with the operator's CRDs and webhooks, and the operator on it. Nothing is served on a socket.
  *
+ * @param operator or how it is defined, where that depends on the cluster
+ *
  * *Errors*: whatever the API server rejects of `objects`, CRDs and webhook configurations.
  *
  * @example
@@ -54,30 +58,32 @@ const LOCATION = { url: 'https://in-memory.invalid' } as const
  * await world.settle()
  */
 export async function runInMemory<Created extends CreatedForTest, Options>(
-  operator: OperatorUnderTest<Created, Options>,
+  operator:
+    | OperatorUnderTest<Created, Options>
+    | ((client: KubeClient) => Promise<OperatorUnderTest<Created, Options>>),
   options: RunInMemoryOptions<Options> = {},
 ): Promise<World<Created, Options>> {
-  const { objects = [], quietMs = 30_000 } = options
-  const clock = new SimulatedClock()
+  const { objects = [], clock = new SimulatedClock(), quietMs = 30_000 } = options
   const random = seededRandom(1)
   const logger = recordingLogger()
-  const router = new WebhookRouter(operator.webhooks ?? [], { clock, logger })
+  let callWebhook: CallWebhook | undefined
   const cluster = await startEmbeddedCluster({
     authorization: 'AlwaysAllow',
     random,
     ...options.cluster,
     listen: false,
     clock,
-    callWebhook({ url, review, signal }) {
-      const { origin, pathname } = new URL(url)
-      return origin === LOCATION.url ? router.handle(pathname, review, { signal }) : undefined
-    },
+    // Wherever the manifests say that the webhooks are: those of a chart name a Service.
+    callWebhook: (call) => callWebhook?.(call),
   })
   try {
     const warnings: string[] = []
     const onWarning = ({ text }: { readonly text: string }) => void warnings.push(text)
     const client = createClient({ clock, random, userAgent: 'test', transport: cluster.transport, onWarning })
-    await install(operator, client)
+    const defined = typeof operator === 'function' ? await operator(client) : operator
+    const routes = defined.webhooks ?? []
+    callWebhook = callingWithoutSocket(routes, new WebhookRouter(routes, { clock, logger }))
+    await install(defined, client)
     await createAll(objects, client)
     const reconciles: ReconcileRecord[] = []
     const activity = new Activity(cluster, clock, quietMs)
@@ -90,8 +96,8 @@ export async function runInMemory<Created extends CreatedForTest, Options>(
     const start = (own: ReplicaOptions<Options> | undefined) => {
       count += 1
       // What a world does not provide, the test does: `Options` is both together.
-      const create = (given: InMemoryOptions) => operator.create({ ...own, ...given } as InMemoryOptions & Options)
-      return new Replica(`${operator.name}/${count}`, create, shared)
+      const create = (given: InMemoryOptions) => defined.create({ ...own, ...given } as InMemoryOptions & Options)
+      return new Replica(`${defined.name}/${count}`, create, shared)
     }
     const world = new World({ cluster, client, clock, activity, reconciles, log: logger.lines, warnings, start })
     world.start(options.options)
@@ -101,6 +107,15 @@ export async function runInMemory<Created extends CreatedForTest, Options>(
   } catch (error) {
     await cluster.stop()
     throw error
+  }
+}
+
+/** Wherever the manifests say that the webhooks are: those of a chart name a Service. */
+function callingWithoutSocket(routes: readonly WebhookRoute[], router: WebhookRouter): CallWebhook {
+  return ({ url, review, signal }) => {
+    const { pathname } = new URL(url)
+    const isOwn = routes.some(({ path }) => path === pathname)
+    return isOwn ? router.handle(pathname, review, { signal }) : undefined
   }
 }
 

@@ -204,7 +204,7 @@ export class World<Created extends CreatedForTest = CreatedForTest, Options = ob
     }
   }
 
-  /** Lets time pass until the condition holds: to see a state on the way. */
+  /** Lets time pass until the condition holds: to see a state on the way. The condition may let time pass itself. */
   until(condition: () => boolean | Promise<boolean>): Promise<void>
   /** The same for an object, which is returned; the error shows its last status. */
   until<T extends KubeObject>(
@@ -287,14 +287,16 @@ export class World<Created extends CreatedForTest = CreatedForTest, Options = ob
   }
 
   async #until(condition: () => boolean | Promise<boolean>, describe?: () => string): Promise<void> {
-    await this.clock
-      .runUntil(async () => this.#hasEnded() || (await condition()), { maxMs: PATIENCE_MS })
-      .catch((error: unknown) => {
-        if (error instanceof SimulatedTimeError) {
-          throw this.#notSettled(describe === undefined ? error.message : `${describe()}: ${error.message}`)
-        }
-        throw error
-      })
+    const deadlineMs = this.clock.now() + PATIENCE_MS
+    await this.clock.settle()
+    while (!this.#hasEnded() && !(await condition())) {
+      const { nextTimerMs = Number.POSITIVE_INFINITY } = this.clock
+      if (nextTimerMs > deadlineMs) {
+        const what = `the condition does not hold within ${describeDuration(PATIENCE_MS)} of simulated time`
+        throw this.#notSettled(describe === undefined ? what : `${describe()}: ${what}`)
+      }
+      await this.#advance(nextTimerMs - this.clock.now())
+    }
     this.#throwIfEnded()
   }
 

@@ -1,6 +1,7 @@
 import { crdManifest, defineConversion, defineCrd } from '@reeve/crd'
-import { ConfigMaps } from '@reeve/kube'
+import { ConfigMaps, type KubeClient, Namespaces } from '@reeve/kube'
 import { allow, defineOperator, deny, desired, mutate, mutatingWebhook, validatingWebhook } from '@reeve/runtime'
+import { SimulatedClock } from '@reeve/runtime/testing'
 import { conversionWebhook } from '@reeve/runtime/webhooks'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
@@ -128,6 +129,42 @@ test('until returns the object, or says which status it has instead', async () =
     /^ConfigMap hello has the status undefined/,
   )
   await expect(world.until(ConfigMaps, 'none', () => true)).rejects.toThrow(/^ConfigMap none does not exist: /)
+})
+
+test('a condition of until may let time pass itself', async () => {
+  await using world = await runInMemory(greeter)
+  await world.apply(Greetings, { metadata: { name: 'hello' }, spec: { text: 'hi' } })
+  await world.until(async () => (await world.writesDuring('1m')) === 0)
+  expect((await world.get(ConfigMaps, 'hello')).data).toMatchObject({ text: 'hi' })
+})
+
+test('an operator can be defined by what the cluster says, and share its time with the world outside', async () => {
+  const clock = new SimulatedClock()
+  const define = async (client: KubeClient) => {
+    const { metadata } = await client.get(Namespaces, { name: 'kube-system' })
+    return greeterThat(() => ({ cluster: metadata.uid }))
+  }
+  await using world = await runInMemory(define, { clock })
+  await world.apply(Greetings, { metadata: { name: 'hello' }, spec: { text: 'hi' } })
+  await world.until(async () => (await world.find(ConfigMaps, 'hello')) !== undefined)
+  const { uid } = (await world.get(Namespaces, 'kube-system')).metadata
+  expect((await world.get(ConfigMaps, 'hello')).data).toEqual({ cluster: uid })
+  expect(world.clock).toBe(clock)
+})
+
+test('webhooks are found where manifests name their Service', async () => {
+  const service = { service: { namespace: 'default', name: 'greeter' } }
+  const ofChart = {
+    ...greeter,
+    crds: () => greeter.crds(service),
+    webhookConfigurations: () => greeter.webhookConfigurations({ location: service }),
+  }
+  await using world = await runInMemory(ofChart)
+  await expect(world.apply(Greetings, { metadata: { name: 'hello' }, spec: { text: ' hi' } })).rejects.toThrow(
+    'white space',
+  )
+  await world.apply(OldGreetings, { metadata: { name: 'hello' }, spec: { words: ['good', 'day'] } })
+  expect((await world.get(Greetings, 'hello')).spec.text).toBe('good day')
 })
 
 test('a standby takes over from a replica that is disconnected, which ends without another write', async () => {

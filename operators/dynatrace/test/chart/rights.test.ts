@@ -1,4 +1,5 @@
 /** The operator with the rights of its ServiceAccount: it needs no others, and these for a reason. */
+import { setTimeout } from 'node:timers/promises'
 import {
   ConfigMaps,
   CustomResourceDefinitions,
@@ -9,6 +10,7 @@ import {
   isNotFound,
   type KubeClient,
   type KubeObject,
+  Leases,
   Namespaces,
   Nodes,
   Pods,
@@ -20,6 +22,7 @@ import {
   StatefulSets,
 } from '@reeve/kube'
 import { silentLogger } from '@reeve/runtime'
+import { SimulatedClock } from '@reeve/runtime/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CERTIFICATE, fixedCertificate } from '../../exploration/dynatrace-under-test.ts'
 import { ALL_MODULES } from '../../src/api/validation/modules.ts'
@@ -40,7 +43,6 @@ import { SimulatedTenants } from '../../src/tenant/simulator/index.ts'
 import { installIstio } from '../dynakube/support/istio-crds.ts'
 import { withoutSockets } from '../dynakube/support/stage.ts'
 import { helmPath } from '../support/render-chart.ts'
-import { SkippingClock } from '../support/skipping-clock.ts'
 import { createReferences, EDGE, edgeConnect, everyFeature, INJECTED, TENANT } from './support/every-feature.ts'
 import { type InstalledChart, installChart } from './support/installed-chart.ts'
 import { UsedRights } from './support/used-rights.ts'
@@ -62,7 +64,8 @@ let rights: UsedRights
 let client: KubeClient
 let running: Promise<void> | undefined
 const stop = new AbortController()
-const clock = new SkippingClock()
+/** Requests wait for what takes real time, such as a signature. */
+const clock = new SimulatedClock({ settle: () => setTimeout(2) })
 
 beforeAll(async () => {
   if (helmPath === undefined) return
@@ -253,6 +256,12 @@ describe.skipIf(helmPath === undefined)('the operator (skipped without helm)', (
     await admin.delete(DynaKubes, key(TENANT))
     const copy = { namespace: 'shop', name: 'dynatrace-bootstrapper-config' }
     await chart.until('no copies', () => isGone(admin.get(Secrets, copy)))
+  })
+
+  it('renews its Lease', async () => {
+    const renewals = async () => (await chart.admin.get(Leases, key('dynatrace-operator-lock'))).spec?.renewTime
+    const before = await renewals()
+    await chart.until('a renewal', async () => (await renewals()) !== before)
   })
 
   it('is refused nothing', () => {

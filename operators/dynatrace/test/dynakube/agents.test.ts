@@ -38,12 +38,12 @@ const hashOf = async (name: string) => (await agentOf(name)).metadata.annotation
 const exists = async (name: string) => (await find(stage, DaemonSets, `${name}-oneagent`)) !== undefined
 /** Waits until a condition has a reason; `undefined` stands for its absence. */
 const hasReason = (name: string, type: string, reason: string | undefined) =>
-  stage.until(`${type} of ${name} to be ${reason}`, async () => (await stage.condition(name, type))?.reason === reason)
+  stage.until(async () => (await stage.condition(name, type))?.reason === reason)
 
 describe('the DaemonSet of agents', () => {
   it('has another hash when something that matters changes, and only then', async () => {
     await stage.create('edited', hosts)
-    await stage.until('agents', () => exists('edited'))
+    await stage.until(() => exists('edited'))
     const changes = [
       { image: 'registry.example.com/agent:2' },
       { args: ['--set-host-tag=a'] },
@@ -54,7 +54,7 @@ describe('the DaemonSet of agents', () => {
     let before = await hashOf('edited')
     for (const change of changes) {
       await stage.edit('edited', { spec: { oneAgent: { hostMonitoring: change } } })
-      await stage.until(`a rollout after ${Object.keys(change)}`, async () => (await hashOf('edited')) !== before)
+      await stage.until(async () => (await hashOf('edited')) !== before)
       before = await hashOf('edited')
     }
     await stage.reconcile('edited')
@@ -63,7 +63,7 @@ describe('the DaemonSet of agents', () => {
 
   it('that an earlier release created for classic full-stack is deleted', async () => {
     await stage.create('inherited', { oneAgent: { classicFullStack: {} } })
-    await stage.until('agents', () => exists('inherited'))
+    await stage.until(() => exists('inherited'))
     const owner = await stage.client.get(DynaKubes, { namespace: NAMESPACE, name: 'inherited' })
     const labels = { agent: 'old' }
     await stage.client.create(DaemonSets, {
@@ -79,7 +79,7 @@ describe('the DaemonSet of agents', () => {
         template: { metadata: { labels }, spec: { containers: [{ name: 'agent', image: 'agent:1' }] } },
       },
     })
-    await stage.until('the old one is deleted', async () => {
+    await stage.until(async () => {
       const { items } = await stage.client.list(DaemonSets, { namespace: NAMESPACE })
       return items.every(({ metadata }) => metadata.name !== 'inherited-classic')
     })
@@ -146,7 +146,7 @@ describe('instances', () => {
       metadata: { namespace: NAMESPACE, name: 'dynatrace-dynakube-oneagent' },
     })
     await stage.create('counted', hosts)
-    await stage.until('agents', () => exists('counted'))
+    await stage.until(() => exists('counted'))
     await stage.client.create(Pods, {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -161,12 +161,12 @@ describe('instances', () => {
       const { items } = await stage.client.list(Pods, { namespace: NAMESPACE })
       return items.filter(({ metadata }) => metadata.name?.startsWith('counted-oneagent-'))
     }
-    await stage.until('a pod on each node', async () => {
+    await stage.until(async () => {
       return (await pods()).filter(({ status }) => status?.hostIP !== undefined).length === 3
     })
     stage.advance(6 * MINUTE)
     await stage.reconcile('counted')
-    await stage.until('all instances', async () => {
+    await stage.until(async () => {
       return Object.keys((await stage.read('counted')).status?.oneAgent?.instances ?? {}).length === 3
     })
     const expected = (await pods()).map(({ metadata, spec, status }) => [
@@ -216,9 +216,9 @@ describe('instances', () => {
 describe('agents that are switched off', () => {
   it('leave nothing but the connection, which injection needs', async () => {
     await stage.create('switched', { oneAgent: { cloudNativeFullStack: {} } })
-    await stage.until('agents', () => exists('switched'))
+    await stage.until(() => exists('switched'))
     await stage.edit('switched', { spec: { oneAgent: { cloudNativeFullStack: null, applicationMonitoring: {} } } })
-    await stage.until('no agents', async () => !(await exists('switched')))
+    await stage.until(async () => !(await exists('switched')))
     await hasReason('switched', 'OneAgentDaemonSet', undefined)
     const { status } = await stage.read('switched')
     expect(status?.oneAgent?.instances).toBeUndefined()
@@ -331,7 +331,7 @@ describe('the rule for logs', () => {
     const made = rules()
     expect(made).toHaveLength(1)
     await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'ruled' })
-    await stage.until('no agents', async () => !(await exists('ruled')))
+    await stage.until(async () => !(await exists('ruled')))
     await stage.create('ruled', spec, WITHOUT_KEY)
     await hasReason('ruled', 'LogMonitoringSettings', 'AlreadyExist')
     expect(rules()).toEqual(made)

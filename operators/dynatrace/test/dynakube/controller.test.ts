@@ -29,7 +29,7 @@ describe('a DynaKube with everything', () => {
   it('gets all its objects in one reconcile', async () => {
     const { metadata } = await stage.create('full', FULL_SPEC)
     // Gateways take a minute and a half until they are ready: the test does not wait for that.
-    await stage.until('the phase Deploying', hasPhase('full', 'Deploying'))
+    await stage.until(hasPhase('full', 'Deploying'))
     expect(await owned(metadata.uid)).toEqual([
       'ConfigMap/dynatrace-otlp-api-endpoint',
       'ConfigMap/full-activegate-connection-info',
@@ -82,7 +82,7 @@ describe('a DynaKube with everything', () => {
   })
 
   it('costs no write and no call once it runs', async () => {
-    await stage.until('a reconcile without a write', async () => (await stage.reconcile('full')).writes.length === 0)
+    await stage.until(async () => (await stage.reconcile('full')).writes.length === 0)
     stage.simulator.clearCalls()
     expect((await stage.reconcile('full')).writes).toEqual([])
     expect(stage.simulator.calls()).toEqual([])
@@ -91,7 +91,7 @@ describe('a DynaKube with everything', () => {
   it('removes only what is disabled', async () => {
     const off = { extensions: null, telemetryIngest: null, kspm: null, logMonitoring: null, activeGate: null }
     const { metadata } = await stage.edit('full', { spec: off })
-    await stage.until('what is left', async () => (await owned(metadata.uid)).length === 7)
+    await stage.until(async () => (await owned(metadata.uid)).length === 7)
     expect(await owned(metadata.uid)).toEqual([
       'ConfigMap/full-deployment-metadata',
       'ConfigMap/full-oneagent-connection-info',
@@ -101,17 +101,14 @@ describe('a DynaKube with everything', () => {
       'Secret/full-oneagent-tenant-secret',
       'Secret/full-pull-secret',
     ])
-    await stage.until(
-      'no condition of gateways',
-      async () => (await stage.condition('full', 'ActiveGateStatefulSet')) === undefined,
-    )
+    await stage.until(async () => (await stage.condition('full', 'ActiveGateStatefulSet')) === undefined)
     expect((await stage.read('full')).status?.activeGate ?? {}).toEqual({})
   })
 
   it('takes everything with it', async () => {
     const { metadata } = await stage.read('full')
     await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'full' })
-    await stage.until('nothing left', async () => (await owned(metadata.uid)).length === 0)
+    await stage.until(async () => (await owned(metadata.uid)).length === 0)
   })
 })
 
@@ -119,7 +116,7 @@ describe('tokens', () => {
   it('that are missing are named, and nothing is called', async () => {
     stage.simulator.clearCalls()
     await stage.create('untold', { oneAgent: { hostMonitoring: {} }, tokens: 'nothing' })
-    await stage.until('an error', hasPhase('untold', 'Error'))
+    await stage.until(hasPhase('untold', 'Error'))
     expect(await stage.condition('untold', 'Tokens')).toMatchObject({
       status: 'False',
       reason: 'TokenError',
@@ -135,7 +132,7 @@ describe('tokens', () => {
       metadata: { namespace: NAMESPACE, name: 'nothing' },
       data: encodeSecret({ apiToken: stage.simulator.tenant('untold').tokens.get('apiToken')?.value ?? '' }),
     })
-    await stage.until('good tokens', async () => (await stage.condition('untold', 'Tokens'))?.reason === 'TokenReady')
+    await stage.until(async () => (await stage.condition('untold', 'Tokens'))?.reason === 'TokenReady')
     expect((await stage.read('untold')).status?.phase).not.toBe('Error')
   })
 })

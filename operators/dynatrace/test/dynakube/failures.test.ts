@@ -234,7 +234,7 @@ describe('a cluster that refuses', () => {
     expect(await find(stage, Secrets, 'keeping-activegate-authtoken-secret')).toBeUndefined()
     expect(await stage.condition('keeping', 'ActiveGateStatefulSet')).toBeUndefined()
     heal()
-    await stage.until('no Service', async () => (await find(stage, Services, 'keeping-activegate')) === undefined)
+    await stage.until(async () => (await find(stage, Services, 'keeping-activegate')) === undefined)
     await settled(stage, 'keeping')
   })
 
@@ -244,7 +244,7 @@ describe('a cluster that refuses', () => {
     const read = async () => (await stage.client.get(Namespaces, { name: 'shop' })).metadata.labels ?? {}
     const applicationMonitoring = { namespaceSelector: { matchLabels: labels } }
     await stage.create('injecting', { oneAgent: { applicationMonitoring } })
-    await stage.until('the label', async () => (await read())[INSTANCE_LABEL] === 'injecting')
+    await stage.until(async () => (await read())[INSTANCE_LABEL] === 'injecting')
     const match = { verb: 'patch', resource: 'namespaces', name: 'shop' }
     const heal = stage.cluster.faults.inject(match, { kind: 'status', code: 403 }, { times: Number.POSITIVE_INFINITY })
     await stage.edit('injecting', { spec: { oneAgent: null } })
@@ -277,7 +277,7 @@ describe('an error', () => {
     tokens.setScopes('apiToken', [])
     await stage.create('retried', hosts)
     const failed = () => stage.records.filter(({ key: { name }, error }) => name === 'retried' && error !== undefined)
-    await stage.until('two failures', () => failed().length >= 2)
+    await stage.until(() => failed().length >= 2)
     const delays = failed().map(({ nextRunMs = 0, startedMs, durationMs }) => nextRunMs - startedMs - durationMs)
     expect(delays[0]).toBeLessThan(2_000)
     expect(delays[1]).toBeGreaterThan(delays[0] ?? 0)

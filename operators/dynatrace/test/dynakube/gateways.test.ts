@@ -51,9 +51,8 @@ const get = <T extends KubeObject>(resource: Resource<T>, name: string): Promise
   stage.client.get(resource, { namespace: NAMESPACE, name })
 const exists = async (resource: Resource, name: string): Promise<boolean> =>
   (await stage.client.list(resource, { namespace: NAMESPACE })).items.some(({ metadata }) => metadata.name === name)
-const appears = (resource: Resource, name: string) => stage.until(name, () => exists(resource, name))
-const disappears = (resource: Resource, name: string) =>
-  stage.until(`no ${name}`, async () => !(await exists(resource, name)))
+const appears = (resource: Resource, name: string) => stage.until(() => exists(resource, name))
+const disappears = (resource: Resource, name: string) => stage.until(async () => !(await exists(resource, name)))
 const secret = async (name: string) => decodeSecret((await get(Secrets, name)).data)
 
 describe('gateways', () => {
@@ -63,7 +62,7 @@ describe('gateways', () => {
     const before = await get(StatefulSets, 'volatile-activegate')
     expect(before.spec?.template?.spec?.securityContext?.fsGroup).toBe(1001)
     await stage.edit('volatile', { spec: { activeGate: { useEphemeralVolume: true } } })
-    await stage.until('the change', async () => {
+    await stage.until(async () => {
       const { metadata, spec } = await get(StatefulSets, 'volatile-activegate')
       expect(metadata.uid).toBe(before.metadata.uid)
       return spec?.template?.spec?.securityContext?.fsGroup === undefined
@@ -86,7 +85,7 @@ describe('gateways', () => {
         },
       },
     )
-    await stage.until('it is restored', async () => {
+    await stage.until(async () => {
       const { spec } = await get(Services, 'meddled-activegate')
       return spec?.ports?.length === before.spec?.ports?.length
     })
@@ -100,7 +99,7 @@ describe('gateways', () => {
     const before = await get(Services, key.name)
     const patch = [{ op: 'replace' as const, path: '/spec/ports/0/port', value: 8443 }]
     await stage.client.patch(Services, key, { type: 'json', patch })
-    await stage.until('it is restored', async () => {
+    await stage.until(async () => {
       const { spec } = await get(Services, key.name)
       return spec?.ports?.every(({ port }) => port !== 8443) ?? false
     })
@@ -110,7 +109,7 @@ describe('gateways', () => {
   it('say which key of their custom properties is missing', async () => {
     const valueFrom = 'properties'
     await stage.create('keyless', { activeGate: { ...gateway, customProperties: { valueFrom } } })
-    await stage.until('an error', async () => (await stage.read('keyless')).status?.phase === 'Error')
+    await stage.until(async () => (await stage.read('keyless')).status?.phase === 'Error')
     expect(await exists(StatefulSets, 'keyless-activegate')).toBe(false)
     expect(await stage.condition('keyless', 'ActiveGateStatefulSet')).toBeUndefined()
 
@@ -121,7 +120,7 @@ describe('gateways', () => {
       metadata,
       data: encodeSecret({ other: '' }),
     })
-    await stage.until('the condition', async () => {
+    await stage.until(async () => {
       return (await stage.condition('keyless', 'ActiveGateStatefulSet'))?.reason === 'KubeApiError'
     })
     const { message } = (await stage.condition('keyless', 'ActiveGateStatefulSet')) ?? {}
@@ -150,14 +149,14 @@ describe('extensions', () => {
     const key = { namespace: NAMESPACE, name: 'legacy-extensions-token' }
     await stage.create('legacy', { extensions, templates })
     await appears(Secrets, key.name)
-    await stage.until('the condition', async () => {
+    await stage.until(async () => {
       return (await stage.condition('legacy', 'ExtensionsSecret'))?.status === 'True'
     })
     const first = await secret(key.name)
     const former = encodeSecret({ 'eec.token': 'EEC dt0x01.old', 'otelc.token': 'dt0x01.old' })
     const patch = { data: { ...former, 'datasource.token': null } }
     await stage.client.patch(Secrets, key, { type: 'merge', patch }, { fieldManager: 'dynatrace-operator' })
-    await stage.until('new tokens', async () => (await secret(key.name))['datasource.token'] !== undefined)
+    await stage.until(async () => (await secret(key.name))['datasource.token'] !== undefined)
     const tokens = await secret(key.name)
     expect(Object.keys(tokens).sort()).toEqual(['datasource.token', 'eec.token'])
     expect(tokens['eec.token']).toMatch(/^EEC dt0x01\.[A-Z2-7]{24}\.[A-Z2-7]{64}$/)
@@ -197,7 +196,7 @@ describe('extensions', () => {
     await disappears(Services, 'left-extension-controller')
     await disappears(Secrets, 'left-extension-controller-tls')
     await disappears(Secrets, 'left-extensions-token')
-    await stage.until('no condition', async () => {
+    await stage.until(async () => {
       const { conditions = [] } = (await stage.read('left')).status ?? {}
       return !conditions.some(({ type }) => /^(Extension|Otel|ActiveGate)/.test(type ?? ''))
     })
@@ -212,7 +211,7 @@ describe('extensions', () => {
     expect(await stage.condition('queried', 'DatabaseDatasourcesAvailable')).toMatchObject({ status: 'True' })
     await stage.edit('queried', { spec: { extensions: { databases: null, prometheus: {} } } })
     await disappears(Deployments, 'queried-sql-ext-exec-two')
-    await stage.until('no condition', async () => {
+    await stage.until(async () => {
       return (await stage.condition('queried', 'DatabaseDatasourcesAvailable')) === undefined
     })
   })
@@ -258,7 +257,7 @@ describe('the collector', () => {
     })
     await stage.create('tokenless', { telemetryIngest: {}, templates, tokens: 'half' })
     await appears(Services, 'tokenless-telemetry-ingest')
-    await stage.until('the condition', async () => {
+    await stage.until(async () => {
       return (await stage.condition('tokenless', 'Tokens'))?.reason === 'DataIngestTokenMissing'
     })
     expect(await stage.condition('tokenless', 'Tokens')).toMatchObject({
@@ -266,16 +265,13 @@ describe('the collector', () => {
       message: 'the Secret dynatrace/half has no dataIngestToken, which spec.telemetryIngest needs; add one',
     })
     expect((await stage.read('tokenless')).status?.phase).not.toBe('Error')
-    await stage.until(
-      'a reconcile without a write',
-      async () => (await stage.reconcile('tokenless')).writes.length === 0,
-    )
+    await stage.until(async () => (await stage.reconcile('tokenless')).writes.length === 0)
     expect(await exists(StatefulSets, 'tokenless-otel-collector')).toBe(false)
 
     const data = encodeSecret({ dataIngestToken: tokens.get('dataIngestToken')?.value ?? '' })
     await stage.client.patch(Secrets, metadata, { type: 'merge', patch: { data } })
     await appears(StatefulSets, 'tokenless-otel-collector')
-    await stage.until('good tokens', async () => {
+    await stage.until(async () => {
       return (await stage.condition('tokenless', 'Tokens'))?.reason === 'TokenReady'
     })
     // There never was a gateway.
@@ -287,7 +283,7 @@ describe('the collector', () => {
 
   it('sends to one tenant only: a second DynaKube says who is in its way', async () => {
     await stage.create('renamed', { telemetryIngest: {}, templates })
-    await stage.until('the condition', async () => {
+    await stage.until(async () => {
       return (await stage.condition('renamed', 'OtelpApiEndpointConfigMap'))?.status === 'False'
     })
     expect(await stage.condition('renamed', 'OtelpApiEndpointConfigMap')).toMatchObject({
@@ -312,7 +308,7 @@ describe('the collector', () => {
 
   it('reports which certificate is missing, and continues when it exists', async () => {
     await stage.edit('renamed', { spec: { telemetryIngest: { tlsRefName: 'later' } } })
-    await stage.until('the condition', async () => {
+    await stage.until(async () => {
       return (await stage.condition('renamed', 'OtelStatefulSet'))?.status === 'False'
     })
     expect((await stage.read('renamed')).status?.phase).toBe('Error')
@@ -327,7 +323,7 @@ describe('the collector', () => {
       metadata: { namespace: NAMESPACE, name: 'later' },
       data: encodeSecret({ 'tls.crt': 'certificate', 'tls.key': 'key' }),
     })
-    await stage.until('it exists', async () => (await stage.condition('renamed', 'OtelStatefulSet'))?.status === 'True')
+    await stage.until(async () => (await stage.condition('renamed', 'OtelStatefulSet'))?.status === 'True')
     const { spec } = await get(StatefulSets, 'renamed-otel-collector')
     expect(spec?.template?.metadata?.annotations).toHaveProperty([ANNOTATIONS.telemetrySecret])
   })
@@ -349,7 +345,7 @@ it('gateways restart with the token that replaces an old one, and no earlier one
   expect(await hash()).toBe(before)
   stage.advance(2 * HOUR_MS)
   await stage.reconcile('rotating')
-  await stage.until('another hash', async () => (await hash()) !== before)
+  await stage.until(async () => (await hash()) !== before)
   expect(issued()).toBeGreaterThan(first)
 })
 
@@ -362,7 +358,7 @@ describe('an autoscaler', () => {
   it('decides how many gateways and collectors run, while the DynaKube does not', async () => {
     await stage.create('scaled', { activeGate: gateway, extensions: { prometheus: {} }, templates })
     const sets = ['scaled-activegate', 'scaled-otel-collector']
-    for (const name of sets) await stage.until(name, async () => (await replicasOf(name)) === 1)
+    for (const name of sets) await stage.until(async () => (await replicasOf(name)) === 1)
     for (const name of sets) {
       await stage.client.patch(
         StatefulSets,
@@ -373,7 +369,7 @@ describe('an autoscaler', () => {
     await stage.reconcile('scaled')
     expect(await Promise.all(sets.map(replicasOf))).toEqual([3, 3])
     await stage.edit('scaled', { spec: { activeGate: { replicas: 2 } } })
-    await stage.until('the number of the user', async () => (await replicasOf('scaled-activegate')) === 2)
+    await stage.until(async () => (await replicasOf('scaled-activegate')) === 2)
     expect(await replicasOf('scaled-otel-collector')).toBe(3)
   })
 })

@@ -30,7 +30,7 @@ it('labels the namespaces that are selected and puts everything into them', asyn
     oneAgent: { applicationMonitoring: { namespaceSelector } },
     metadataEnrichment: { enabled: true, namespaceSelector },
   })
-  await stage.until('the copy', isFilled('shop'))
+  await stage.until(isFilled('shop'))
   expect(await instanceOf('shop')).toBe('apps')
   expect(await instanceOf('bank')).toBeUndefined()
   const [source, target] = await Promise.all([
@@ -41,14 +41,14 @@ it('labels the namespaces that are selected and puts everything into them', asyn
   expect(target?.metadata.ownerReferences).toBeUndefined()
   expect(target?.metadata.annotations).toHaveProperty(['internal.operator.dynatrace.com/template-hash'])
   expect(Object.keys((await copy('shop', 'dynatrace-bootstrapper-certs'))?.data ?? {})).toEqual(['trusted.pem'])
-  await stage.until('the condition', async () => {
+  await stage.until(async () => {
     return (await stage.condition('apps', 'OneAgentNamespacesMonitored'))?.message === '1 namespaces match: shop'
   })
 })
 
 it('notices new namespaces and changed labels', async () => {
   await addNamespace('new', { team: 'a' })
-  await stage.until('the copy', isFilled('new'))
+  await stage.until(isFilled('new'))
   const match = { verb: 'delete', resource: 'secrets', name: 'dynatrace-bootstrapper-config' }
   stage.cluster.faults.inject(match, { kind: 'status', code: 409 }, { times: 1 })
   await stage.client.patch(
@@ -56,7 +56,7 @@ it('notices new namespaces and changed labels', async () => {
     { name: 'new' },
     { type: 'merge', patch: { metadata: { labels: { team: 'c' } } } },
   )
-  await stage.until('no label', async () => (await instanceOf('new')) === undefined)
+  await stage.until(async () => (await instanceOf('new')) === undefined)
   // Copied tokens are always cleaned up, whatever failed.
   expect(await copy('new')).toBeUndefined()
   expect(await copy('new', 'dynatrace-bootstrapper-certs')).toBeUndefined()
@@ -65,12 +65,12 @@ it('notices new namespaces and changed labels', async () => {
 it('restores a copy after a manual change or deletion', async () => {
   const key = { namespace: 'shop', name: 'dynatrace-bootstrapper-config' }
   await stage.client.patch(Secrets, key, { type: 'merge', patch: { data: { 'endpoint.properties': 'eA==' } } })
-  await stage.until('the data', async () => {
+  await stage.until(async () => {
     await stage.reconcile('apps')
     return (await copy('shop'))?.data?.['endpoint.properties'] !== 'eA=='
   })
   await stage.client.delete(Secrets, key)
-  await stage.until('the copy', async () => {
+  await stage.until(async () => {
     await stage.reconcile('apps')
     return isFilled('shop')()
   })
@@ -83,22 +83,22 @@ it('costs nothing when nothing changed', async () => {
 
 it('reports when two select the same namespace, and does not change it', async () => {
   await stage.create('rival', { oneAgent: { applicationMonitoring: {} } })
-  await stage.until('an error', async () => (await stage.read('rival')).status?.phase === 'Error')
+  await stage.until(async () => (await stage.read('rival')).status?.phase === 'Error')
   expect(await instanceOf('shop')).toBe('apps')
   await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'rival' })
 })
 
 it('takes everything back when it is switched off', async () => {
   await stage.edit('apps', { spec: { oneAgent: null, metadataEnrichment: null } })
-  await stage.until('no label', async () => (await instanceOf('shop')) === undefined)
+  await stage.until(async () => (await instanceOf('shop')) === undefined)
   expect(await copy('shop')).toBeUndefined()
-  await stage.until('no condition', async () => (await stage.condition('apps', 'CodeModulesInjection')) === undefined)
+  await stage.until(async () => (await stage.condition('apps', 'CodeModulesInjection')) === undefined)
 })
 
 it('takes everything back when the DynaKube is deleted', async () => {
   await stage.edit('apps', { spec: { oneAgent: { applicationMonitoring: {} } } })
-  await stage.until('the copy', isFilled('bank'))
+  await stage.until(isFilled('bank'))
   await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'apps' })
-  await stage.until('no label', async () => (await instanceOf('bank')) === undefined)
+  await stage.until(async () => (await instanceOf('bank')) === undefined)
   expect(await copy('bank')).toBeUndefined()
 })

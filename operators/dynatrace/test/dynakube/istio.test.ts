@@ -39,8 +39,7 @@ async function ofIstio(owner: string): Promise<readonly string[]> {
     throw error
   }
 }
-const until = (owner: string, count: number) =>
-  stage.until(`${count} objects of Istio`, async () => (await ofIstio(owner)).length === count)
+const until = (owner: string, count: number) => stage.until(async () => (await ofIstio(owner)).length === count)
 const isRemoved = (name: string, type: string) => async () => (await stage.condition(name, type)) === undefined
 
 describe('without Istio', () => {
@@ -51,7 +50,7 @@ describe('without Istio', () => {
     ]
     stage.simulator.clearCalls()
     await stage.create('meshed', MESHED, WITHOUT_KEY)
-    await stage.until('an error', async () => (await stage.read('meshed')).status?.phase === 'Error')
+    await stage.until(async () => (await stage.read('meshed')).status?.phase === 'Error')
     const record = stage.records.find(({ error }) => error !== undefined)
     expect(record?.error).toContain('spec.enableIstio is true, but the cluster has no ServiceEntries')
     expect(stage.simulator.calls()).toEqual([])
@@ -59,14 +58,14 @@ describe('without Istio', () => {
 
   it('other DynaKubes do not notice', async () => {
     await stage.create('plain', { activeGate: { capabilities: ['routing'] } }, WITHOUT_KEY)
-    await stage.until('a phase', async () => (await stage.read('plain')).status?.phase === 'Deploying')
+    await stage.until(async () => (await stage.read('plain')).status?.phase === 'Deploying')
   })
 })
 
 describe('with Istio', () => {
   it('the way out is opened without a restart', async () => {
     await installIstio(stage.client)
-    await stage.until('a phase', async () => (await stage.read('meshed')).status?.phase === 'Deploying')
+    await stage.until(async () => (await stage.read('meshed')).status?.phase === 'Deploying')
     expect(await ofIstio('meshed')).toEqual([
       'ServiceEntry/meshed-fqdn-activegate',
       'ServiceEntry/meshed-fqdn-oneagent',
@@ -91,7 +90,7 @@ describe('with Istio', () => {
   })
 
   it('nothing is written once everything exists', async () => {
-    await stage.until('a reconcile without a write', () => stage.records.at(-1)?.writes.length === 0)
+    await stage.until(() => stage.records.at(-1)?.writes.length === 0)
     expect((await stage.reconcile('meshed')).writes).toEqual([])
   })
 
@@ -109,7 +108,7 @@ describe('with Istio', () => {
     stage.simulator.tenant('meshed').connectionInfo.endpoints = ['https://y.io:443/communication']
     stage.advance(16 * 60_000)
     await stage.reconcile('meshed')
-    await stage.until('the new host', async () => {
+    await stage.until(async () => {
       const { spec } = await stage.client.get(ServiceEntries, key('meshed-fqdn-oneagent'))
       return spec?.hosts.join() === 'y.io'
     })
@@ -118,7 +117,7 @@ describe('with Istio', () => {
 
   it('what gateways needed goes with them', async () => {
     await stage.edit('meshed', { spec: { activeGate: null } })
-    await stage.until('no condition', isRemoved('meshed', 'IstioForActiveGate'))
+    await stage.until(isRemoved('meshed', 'IstioForActiveGate'))
     expect(await ofIstio('meshed')).toEqual([
       'ServiceEntry/meshed-fqdn-oneagent',
       'ServiceEntry/meshed-ip-operator',
@@ -129,7 +128,7 @@ describe('with Istio', () => {
   it('what is switched off is removed, and then costs nothing', async () => {
     await stage.edit('meshed', { spec: { enableIstio: false } })
     await until('meshed', 0)
-    await stage.until('no condition', isRemoved('meshed', 'IstioForCodeModule'))
+    await stage.until(isRemoved('meshed', 'IstioForCodeModule'))
     expect((await stage.reconcile('meshed')).writes).toEqual([])
     await stage.edit('meshed', { spec: { enableIstio: true } })
     await until('meshed', 3)
@@ -150,12 +149,12 @@ describe('with Istio', () => {
     const spec = { ...MESHED, oneAgent: { applicationMonitoring: { namespaceSelector } } }
     await stage.create('refused', spec, WITHOUT_KEY)
     const hasReason = (type: string) => async () => (await stage.condition('refused', type))?.reason === `${type}Failed`
-    await stage.until('the condition of code modules', hasReason('IstioForCodeModule'))
+    await stage.until(hasReason('IstioForCodeModule'))
     expect((await stage.read('refused')).status?.phase).toBe('Deploying')
     await stage.client.delete(ServiceEntries, key('refused-fqdn-activegate'))
     await theirs('refused-fqdn-activegate')
     await stage.reconcile('refused')
-    await stage.until('the condition of gateways', hasReason('IstioForActiveGate'))
+    await stage.until(hasReason('IstioForActiveGate'))
     expect((await stage.read('refused')).status?.phase).toBe('Error')
     for (const name of ['refused-fqdn-oneagent', 'refused-fqdn-activegate']) {
       expect((await stage.client.get(ServiceEntries, key(name))).spec).toEqual(theirSpec)
@@ -171,6 +170,6 @@ describe('with Istio', () => {
 it('a cluster that loses Istio is reported only by the DynaKube that enables it', async () => {
   await uninstallIstio(stage.client)
   await stage.reconcile('refused')
-  await stage.until('an error', async () => (await stage.read('refused')).status?.phase === 'Error')
+  await stage.until(async () => (await stage.read('refused')).status?.phase === 'Error')
   expect((await stage.reconcile('plain')).outcome).toBe('requeue_after')
 })

@@ -40,7 +40,7 @@ describe('a DynaKube', () => {
     const [first] = reconciles()
     expect(first?.writes).toContainEqual(expect.objectContaining({ kind: 'DynaKube', subresource: 'status' }))
     expect(first && delayMs(first)).toBe(5 * MINUTE)
-    await stage.until('nothing left to write', () => reconciles().at(-1)?.writes.length === 0)
+    await stage.until(() => reconciles().at(-1)?.writes.length === 0)
     const still = await stage.reconcile('calm')
     expect(still.writes).toEqual([])
     expect(delayMs(still)).toBe(30 * MINUTE)
@@ -53,14 +53,14 @@ describe('a DynaKube', () => {
       const { items } = await stage.client.list(Events, { namespace: NAMESPACE })
       return items.filter(({ involvedObject }) => involvedObject.kind === 'DynaKube' && involvedObject.name === name)
     }
-    await stage.until('the phase', async () => (await eventsOf('eventful')).some(({ reason }) => reason === 'Running'))
+    await stage.until(async () => (await eventsOf('eventful')).some(({ reason }) => reason === 'Running'))
     const [first] = await eventsOf('eventful')
     expect(first).toMatchObject({
       type: 'Normal',
       message: expect.stringContaining('created '),
       source: { component: 'dynakube-controller' },
     })
-    await stage.until('nothing left to write', async () => (await stage.reconcile('eventful')).writes.length === 0)
+    await stage.until(async () => (await stage.reconcile('eventful')).writes.length === 0)
     const before = await eventsOf('eventful')
     await stage.reconcile('eventful')
     expect(await eventsOf('eventful')).toEqual(before)
@@ -70,7 +70,7 @@ describe('a DynaKube', () => {
     stage.simulator.tenant('failing').tokens.setScopes('apiToken', [])
     await stage.create('failing', hosts)
     const failures = () => stage.records.filter(({ key, outcome }) => key.name === 'failing' && outcome === 'error')
-    await stage.until('two failures', () => failures().length > 1)
+    await stage.until(() => failures().length > 1)
     const { items } = await stage.client.list(Events, { namespace: NAMESPACE })
     const warnings = items.filter(
       ({ reason, involvedObject }) => reason === 'ReconcileFailed' && involvedObject.name === 'failing',
@@ -89,7 +89,7 @@ describe('a DynaKube', () => {
     const operation = 'agent-connection-info'
     const fault = stage.simulator.faults.add({ kind: 'slow', delayMs: 500, tenant: 'hasty', operation })
     await stage.create('hasty', hosts)
-    await stage.until('a look', () => operations(stage, 'hasty').includes('token-lookup'))
+    await stage.until(() => operations(stage, 'hasty').includes('token-lookup'))
     await stage.edit('hasty', { metadata: { annotations: { edited: 'meanwhile' } } })
     await settled(stage, 'hasty')
     fault.remove()
@@ -157,7 +157,7 @@ describe('the CRD', () => {
     stage.advance(6 * MINUTE)
     await stage.create('checked', hosts)
     await settled(stage, 'checked')
-    await stage.until('the event', async () => (await warnings()).length > 0)
+    await stage.until(async () => (await warnings()).length > 0)
     const [event] = await warnings()
     expect(event).toMatchObject({ type: 'Warning' })
   })
@@ -168,7 +168,7 @@ describe('the CRD', () => {
     stage.simulator.clearCalls()
     await stage.create('unchecked', hosts)
     const failed = () => stage.records.find(({ key: { name }, error }) => name === 'unchecked' && error !== undefined)
-    await stage.until('a failure', () => failed() !== undefined)
+    await stage.until(() => failed() !== undefined)
     expect(failed()?.error).toContain(`has no label ${VERSION_LABEL}`)
     expect(operations(stage, 'unchecked')).toEqual([])
     await label('of-this-release')

@@ -34,7 +34,7 @@ describe('an object that was changed manually', () => {
       key('edited-oneagent'),
       merge({ spec: { template: { spec: { containers } } } }),
     )
-    await stage.until('the image', async () => {
+    await stage.until(async () => {
       return (await read()).spec?.template?.spec?.containers[0]?.image === container?.image
     })
     expect((await read()).metadata.uid).toBe(before.metadata.uid)
@@ -45,7 +45,7 @@ describe('an object that was changed manually', () => {
     expect(hash).toMatch(/^\d+$/)
     const annotations = { [TEMPLATE_HASH]: null }
     await stage.client.patch(DaemonSets, key('edited-oneagent'), merge({ metadata: { annotations } }))
-    await stage.until('the mark', async () => (await read()).metadata.annotations?.[TEMPLATE_HASH] === hash)
+    await stage.until(async () => (await read()).metadata.annotations?.[TEMPLATE_HASH] === hash)
   })
 
   it('keeps what the operator has no opinion about', async () => {
@@ -61,7 +61,7 @@ describe('an object that was changed manually', () => {
     const data = encodeSecret({ '.dockerconfigjson': '{}' })
     await stage.client.patch(Secrets, key('edited-pull-secret'), merge({ data }))
     stage.simulator.clearCalls()
-    await stage.until('the data', async () => {
+    await stage.until(async () => {
       return (await secretData(stage, 'edited-pull-secret'))?.['.dockerconfigjson'] !== '{}'
     })
     expect(await secretData(stage, 'edited-pull-secret')).toEqual(before)
@@ -89,7 +89,7 @@ describe('a StatefulSet', () => {
     const before = await find(stage, StatefulSets, name)
     expect(before?.metadata.annotations?.[CLAIMS_HASH]).toBe('257705630')
     await stage.edit('claimed', { spec: withClaim('2Gi') })
-    await stage.until('another one', isOther(before))
+    await stage.until(isOther(before))
     const after = await find(stage, StatefulSets, name)
     expect(after?.spec?.volumeClaimTemplates?.[0]?.spec?.resources?.requests?.storage).toBe('2Gi')
     expect(after?.metadata.annotations?.[CLAIMS_HASH]).not.toBe('257705630')
@@ -106,7 +106,7 @@ describe('a StatefulSet', () => {
         template: { metadata: { labels }, spec: { containers: [{ name: 'former', image: 'former' }] } },
       },
     }))
-    await stage.until('another selector', async () => {
+    await stage.until(async () => {
       const { spec } = (await find(stage, StatefulSets, 'selecting-activegate')) ?? {}
       return spec !== undefined && spec.selector?.matchLabels?.app === undefined
     })
@@ -115,7 +115,7 @@ describe('a StatefulSet', () => {
   it('of an earlier release is adopted unchanged', async () => {
     const spec = withClaim('1Gi')
     await stage.edit('claimed', { spec })
-    await stage.until('the claim', async () => {
+    await stage.until(async () => {
       return (await find(stage, StatefulSets, name))?.metadata.annotations?.[CLAIMS_HASH] === '257705630'
     })
     // As another release writes it: its own mark, and nothing of how this one keeps its books.
@@ -177,7 +177,7 @@ describe('the pull secret', () => {
     tokens.add({ name: 'paasToken', scopes: ['InstallerDownload'] })
     const data = encodeSecret({ paasToken: tokens.get('paasToken')?.value ?? '' })
     await stage.client.patch(Secrets, key(tokensOf('edited')), merge({ data }))
-    await stage.until('another password', async () => (await version()) !== before)
+    await stage.until(async () => (await version()) !== before)
     const { '.dockerconfigjson': config = '' } = (await secretData(stage, 'edited-pull-secret')) ?? {}
     expect(config).toContain(tokens.get('paasToken')?.value)
   })
@@ -189,15 +189,15 @@ describe('the pull secret', () => {
     const isGone = async () => (await find(stage, Secrets, 'pulled-pull-secret')) === undefined
     const isUntold = async () => (await stage.condition('pulled', 'PullSecret')) === undefined
     await stage.edit('pulled', { spec: { activeGate: null } })
-    await stage.until('no gateway', async () => (await find(stage, StatefulSets, 'pulled-activegate')) === undefined)
+    await stage.until(async () => (await find(stage, StatefulSets, 'pulled-activegate')) === undefined)
     expect(await isGone()).toBe(false)
     await stage.edit('pulled', { spec: { oneAgent: null } })
-    await stage.until('no Secret', isGone)
-    await stage.until('no condition', isUntold)
+    await stage.until(isGone)
+    await stage.until(isUntold)
     await stage.edit('pulled', { spec: gateway })
-    await stage.until('a Secret', async () => !(await isGone()))
+    await stage.until(async () => !(await isGone()))
     await stage.edit('pulled', { spec: { activeGate: null } })
-    await stage.until('no Secret', isGone)
+    await stage.until(isGone)
   })
 })
 
@@ -220,7 +220,7 @@ describe('the proxy', () => {
       password: 'pw',
     })
     await stage.edit('proxied', { spec: { proxy: null } })
-    await stage.until('no Secret', async () => (await find(stage, Secrets, 'proxied-internal-proxy')) === undefined)
+    await stage.until(async () => (await find(stage, Secrets, 'proxied-internal-proxy')) === undefined)
   })
 })
 
@@ -266,7 +266,7 @@ describe('a namespace', () => {
     const read = async () => (await stage.client.get(Namespaces, { name: 'staying' })).metadata
     expect((await read()).labels).toMatchObject({ [instance]: 'leaving' })
     await stage.client.delete(DynaKubes, key('leaving'))
-    await stage.until('no label', async () => (await read()).labels?.[instance] === undefined)
+    await stage.until(async () => (await read()).labels?.[instance] === undefined)
     expect(await copiesIn('staying')).toEqual([])
     // A signal to the webhook, which removes it; no webhook runs here.
     expect((await read()).annotations).toMatchObject({ 'dynatrace.com/updated-via-operator': 'true' })
@@ -278,7 +278,7 @@ describe('a namespace', () => {
     const metadata = { namespace: 'forgotten', name: 'dynatrace-bootstrapper-config' }
     await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata })
     await stage.client.patch(Namespaces, { name: 'forgotten' }, merge({ metadata: { labels } }))
-    await stage.until('no label', async () => {
+    await stage.until(async () => {
       const { metadata: left } = await stage.client.get(Namespaces, { name: 'forgotten' })
       return Object.keys(left.labels ?? {}).every((name) => !(name in labels))
     })

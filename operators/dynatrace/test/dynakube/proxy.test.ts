@@ -61,9 +61,9 @@ describe('a proxy', () => {
     const flag = (value: string | null) =>
       stage.edit('through', { metadata: { annotations: { 'feature.dynatrace.com/oneagent-ignore-proxy': value } } })
     await flag(null)
-    await stage.until('the hash', async () => /^[0-9a-f]{16}$/.test((await hash()) ?? ''))
+    await stage.until(async () => /^[0-9a-f]{16}$/.test((await hash()) ?? ''))
     await flag('true')
-    await stage.until('no hash', async () => (await hash()) === undefined)
+    await stage.until(async () => (await hash()) === undefined)
     await stage.client.delete(DynaKubes, key('through'))
   })
 

@@ -80,7 +80,7 @@ it.each(CASES)('%s', async (golden, resource, suffix, spec) => {
   await stage.client.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: key(name), data })
   // The tenant is trusted by other means than certificates, which would be mounted.
   await stage.create(name, { ...spec, tokens: '', trustedCAs: '', skipCertCheck: true })
-  await stage.until('a status', async () => (await stage.read(name)).status?.phase !== undefined)
+  await stage.until(async () => (await stage.read(name)).status?.phase !== undefined)
   const live = await find(stage, resource, `${name}-${suffix}`)
   const owner = await stage.client.get(DynaKubes, key(name))
   const text = await readFile(new URL(`../../src/controllers/dynakube/golden/${golden}.yaml`, import.meta.url), 'utf8')

@@ -80,15 +80,15 @@ describe('the cluster', () => {
     await settled(stage, 'later')
     expect(settingsOf('later', APP)).toEqual([])
     await stage.edit('later', { metadata: { annotations: WITH_APP } })
-    await stage.until('the app', () => settingsOf('later', APP).length === 1)
-    await stage.until('the condition', async () => {
+    await stage.until(() => settingsOf('later', APP).length === 1)
+    await stage.until(async () => {
       return (await stage.condition('later', 'KubernetesApp'))?.reason === 'Created'
     })
     stage.simulator.clearCalls()
     await stage.reconcile('later')
     expect(operations(stage, 'later')).toEqual([])
     await stage.edit('later', { metadata: { annotations: { 'feature.dynatrace.com/k8s-app-enabled': null } } })
-    await stage.until('no condition', async () => (await stage.condition('later', 'KubernetesApp')) === undefined)
+    await stage.until(async () => (await stage.condition('later', 'KubernetesApp')) === undefined)
   })
 
   it('does without the app in a tenant that has none', async () => {
@@ -114,7 +114,7 @@ describe('rules about metadata', () => {
     expect(asked.map(({ path }) => new URL(path, 'https://host').searchParams.get('scope'))).toEqual(['environment'])
     expect(await stage.condition('enriched', 'MetadataEnrichmentRules')).toMatchObject({ reason: 'StatusUpdated' })
     await stage.edit('enriched', { spec: { metadataEnrichment: null } })
-    await stage.until('no rules', async () => (await stage.read('enriched')).status?.metadataEnrichment === undefined)
+    await stage.until(async () => (await stage.read('enriched')).status?.metadataEnrichment === undefined)
     expect(await stage.condition('enriched', 'MetadataEnrichmentRules')).toBeUndefined()
   })
 })
@@ -153,7 +153,7 @@ describe('the rule about logs', () => {
     const value = { enabled: false, 'config-item-title': 'mine', 'send-to-storage': false, matchers: [] }
     const mine = stage.simulator.tenant('logged').settings.create({ schemaId: LOGS, scope, value })
     await stage.edit('logged', { spec: logs })
-    await stage.until('the condition', async () => {
+    await stage.until(async () => {
       return (await stage.condition('logged', 'LogMonitoringSettings'))?.reason === 'AlreadyExist'
     })
     expect(settingsOf('logged', LOGS)).toEqual([mine])
@@ -173,7 +173,7 @@ describe('the setting of security posture management', () => {
   it('is created for the entity of the cluster, once', async () => {
     await stage.create('posture', posture, WITHOUT_KEY)
     await settled(stage, 'posture')
-    await stage.until('the condition', async () => (await reasonOf('posture')) === 'Exists')
+    await stage.until(async () => (await reasonOf('posture')) === 'Exists')
     const [setting] = settingsOf('posture', POSTURE)
     expect(setting).toMatchObject({
       scope: (await stage.read('posture')).status?.kubernetesClusterMEID,
@@ -187,7 +187,7 @@ describe('the setting of security posture management', () => {
   it('is not touched when security posture management is switched off, and no longer reported', async () => {
     const before = settingsOf('posture', POSTURE)
     await stage.edit('posture', { spec: { kspm: null } })
-    await stage.until('no condition', async () => (await reasonOf('posture')) === undefined)
+    await stage.until(async () => (await reasonOf('posture')) === undefined)
     expect(settingsOf('posture', POSTURE)).toEqual(before)
   })
 
@@ -195,6 +195,6 @@ describe('the setting of security posture management', () => {
     stage.simulator.tenant('old-posture').settings.removeSchema(POSTURE)
     await stage.create('old-posture', posture, WITHOUT_KEY)
     await settled(stage, 'old-posture')
-    await stage.until('the condition', async () => (await reasonOf('old-posture')) === 'Exists')
+    await stage.until(async () => (await reasonOf('old-posture')) === 'Exists')
   })
 })

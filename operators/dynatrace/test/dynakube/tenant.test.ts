@@ -41,12 +41,11 @@ const hosts: Partial<DynaKubeSpec> = { oneAgent: { hostMonitoring: {} } }
 const gateway: Partial<DynaKubeSpec> = { activeGate: { capabilities: ['routing'] } }
 
 const settled = (name: string) =>
-  stage.until(`${name} to settle`, async () => {
+  stage.until(async () => {
     const { status } = await stage.read(name)
     return status?.phase !== undefined && status.phase !== 'Error'
   })
-const inError = (name: string) =>
-  stage.until(`${name} to fail`, async () => (await stage.read(name)).status?.phase === 'Error')
+const inError = (name: string) => stage.until(async () => (await stage.read(name)).status?.phase === 'Error')
 const callsOf = (tenant: string) => stage.simulator.calls().filter((call) => call.tenant === tenant)
 const operations = (tenant: string) => callsOf(tenant).map(({ operation }) => operation)
 const secret = async (name: string) =>
@@ -117,7 +116,7 @@ describe('tokens', () => {
     stage.advance(16 * MINUTE)
     await stage.reconcile('unscoped')
     for (const type of ['ApiTokenSettingsRead', 'ApiTokenSettingsWrite']) {
-      await stage.until(`no ${type}`, async () => (await stage.condition('unscoped', type)) === undefined)
+      await stage.until(async () => (await stage.condition('unscoped', type)) === undefined)
     }
   })
 })
@@ -128,7 +127,7 @@ describe('a tenant', () => {
     const templates = { kspmNodeConfigurationCollector: { imageRef: { repository: 'r.example.com/ncc', tag: '1' } } }
     const kspm = { kspm: { mappedHostPaths: ['/etc'] }, templates }
     await stage.create('hostless', { oneAgent: { cloudNativeFullStack: {} }, ...gateway, ...kspm }, WITHOUT_KEY)
-    await stage.until('the condition', async () => {
+    await stage.until(async () => {
       return (await stage.condition('hostless', 'OneAgentConnectionInfo'))?.reason === 'EmptyCommunicationHosts'
     })
     const { outcome, nextRunMs = 0, startedMs, durationMs } = await stage.reconcile('hostless')
@@ -170,7 +169,7 @@ describe('a tenant', () => {
     const before = await secret('lossy-oneagent-tenant-secret')
     stage.simulator.clearCalls()
     await stage.client.delete(Secrets, { namespace: NAMESPACE, name: 'lossy-oneagent-tenant-secret' })
-    await stage.until('it is back', async () => {
+    await stage.until(async () => {
       const lists = await stage.client.list(Secrets, { namespace: NAMESPACE })
       return lists.items.some(({ metadata }) => metadata.name === 'lossy-oneagent-tenant-secret')
     })
@@ -190,7 +189,7 @@ describe('the token of gateways', () => {
     expect(await secret(name)).toEqual(first)
     stage.advance(DAY + MINUTE)
     await stage.reconcile('rotating')
-    await stage.until('another token', async () => {
+    await stage.until(async () => {
       const next = await secret(name).catch(() => first)
       return next['auth-token'] !== first['auth-token']
     })

@@ -106,7 +106,7 @@ describe('tokens that lack a scope for what was switched on', () => {
     await stage.edit('growing', { spec: { activeGate: { capabilities: ['kubernetes-monitoring'] } } })
     const failures = () =>
       stage.records.flatMap(({ key: { name }, error }) => (name === 'growing' && error !== undefined ? [error] : []))
-    await stage.until('several failures', () => failures().length >= 2)
+    await stage.until(() => failures().length >= 2)
     expect(failures().filter((error) => !error.includes('activeGateTokenManagement.create'))).toEqual([])
     expect(await stage.condition('growing', 'Tokens')).toMatchObject({ status: 'False', reason: 'TokenError' })
     tokens.setScopes('apiToken', [...scopes, 'activeGateTokenManagement.create'])
@@ -131,7 +131,7 @@ describe('conditions of earlier releases', () => {
     const patch = { status: { conditions: [...(status?.conditions ?? []), ...former] } }
     await stage.client.patch(DynaKubes, key('former'), { type: 'merge', patch }, { subresource: 'status' })
     await stage.reconcile('former')
-    await stage.until('they are deleted', async () => {
+    await stage.until(async () => {
       const { conditions = [] } = (await stage.read('former')).status ?? {}
       return conditions.some(({ type }) => type === 'Tokens') && !conditions.some(({ type }) => type === 'APIToken')
     })

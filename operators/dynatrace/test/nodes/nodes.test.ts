@@ -3,7 +3,8 @@ import { Deployments, Nodes, Pods, ReplicaSets, ServiceAccounts } from '@reeve/k
 import { controllerReference } from '@reeve/runtime/owner-references'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PRUNED_ANNOTATION } from '../../src/controllers/nodes/node-table.ts'
-import { NAMESPACE, type NodesStage, setNodesStage, TENANT } from './support/nodes-stage.ts'
+import { NAMESPACE } from '../dynakube/support/stage.ts'
+import { type NodesStage, setNodesStage, TENANT } from './support/nodes-stage.ts'
 
 const MINUTE = 60_000
 
@@ -21,11 +22,10 @@ const entry = async (node: string) => JSON.parse((await stage.cached())?.data?.[
 
 /** Two nodes with agents, both known to the tenant and to the controller. */
 async function twoNodes() {
-  await stage.addNodes('a', 'b')
   await stage.runAgents({ a: '10.0.0.1', b: '10.0.0.2' })
   const host = tenant().hosts.add({ ipAddresses: ['10.0.0.1'] })
-  stage.start()
-  await stage.until('both nodes to be recorded', async () => (await entries()).length === 2)
+  await stage.addNodes('a', 'b')
+  await stage.world.until(async () => (await entries()).length === 2)
   return host
 }
 
@@ -36,22 +36,22 @@ describe('a node that is cordoned', () => {
     expect(events()).toMatchObject([{ eventType: 'MARKED_FOR_TERMINATION', entityIds: [host.entityId] }])
     expect([calls('hosts'), calls('events')]).toEqual([1, 1])
     await stage.touch('a', { unschedulable: false })
-    stage.advance(59 * MINUTE)
+    await stage.world.pass('59m')
     await stage.touch('a', { unschedulable: true })
     expect([calls('hosts'), calls('events')]).toEqual([1, 1])
-    stage.advance(2 * MINUTE)
+    await stage.world.pass('2m')
     await stage.touch('a')
     expect([calls('hosts'), calls('events')]).toEqual([2, 2])
   })
 
   it('is announced for ten minutes before it was last seen', async () => {
     await twoNodes()
-    const beforeMs = stage.nowMs()
+    const beforeMs = stage.world.clock.now()
     await stage.touch('a', { unschedulable: true })
     const [event] = events()
     expect(event?.startMs).toBe(event?.endMs)
     expect(event?.startMs).toBeGreaterThanOrEqual(beforeMs - 10 * MINUTE)
-    expect(event?.startMs).toBeLessThanOrEqual(stage.nowMs() - 10 * MINUTE)
+    expect(event?.startMs).toBeLessThanOrEqual(stage.world.clock.now() - 10 * MINUTE)
     expect(Date.parse((await entry('a')).marked)).toBeGreaterThan(beforeMs - 1_000)
   })
 
@@ -114,22 +114,21 @@ describe('a node that was removed', () => {
     expect((await stage.remove('a')).outcome).toBe('error')
     expect(await entries()).toEqual(['a', 'b'])
     fault.remove()
-    stage.advance(11 * MINUTE)
+    await stage.world.pass('11m')
     await stage.touch('b')
     expect([events().length, await entries()]).toEqual([1, ['b']])
   })
 
   it('is noticed by the next operator when none was running', async () => {
-    await stage.addNodes('a', 'b')
     await stage.runAgents({ a: '10.0.0.1', b: '10.0.0.2' })
     tenant().hosts.add({ ipAddresses: ['10.0.0.1'] })
-    const stop = stage.start()
-    await stage.until('both nodes to be recorded', async () => (await entries()).length === 2)
-    await stop()
-    await stage.client.delete(Nodes, { name: 'a' })
-    stage.advance(11 * MINUTE)
-    stage.start()
-    await stage.until('the lost node to be forgotten', async () => (await entries()).length === 1)
+    await stage.addNodes('a', 'b')
+    await stage.world.until(async () => (await entries()).length === 2)
+    for (const replica of stage.world.replicas) await replica.stop()
+    await stage.world.delete(Nodes, 'a')
+    await stage.world.pass('11m')
+    await stage.world.start()
+    await stage.world.until(async () => (await entries()).length === 1)
     expect(events()).toHaveLength(1)
   })
 })
@@ -159,8 +158,7 @@ describe('a tenant that is busy', () => {
 describe('the ConfigMap', () => {
   it('is created by the first node even without any agent', async () => {
     await stage.addNodes('a')
-    stage.start()
-    await stage.until('the ConfigMap', async () => (await stage.cached()) !== undefined)
+    await stage.world.until(async () => (await stage.cached()) !== undefined)
     expect((await stage.cached())?.data ?? {}).toEqual({})
     expect((await stage.cached())?.metadata.ownerReferences).toBeUndefined()
   })
@@ -168,7 +166,7 @@ describe('the ConfigMap', () => {
   it('is not written by heartbeats', async () => {
     await twoNodes()
     const before = await stage.cached()
-    stage.advance(4 * MINUTE)
+    await stage.world.pass('4m')
     for (const node of ['a', 'b', 'a']) await stage.touch(node)
     expect((await stage.cached())?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion)
   })
@@ -176,7 +174,7 @@ describe('the ConfigMap', () => {
   it('is written once for all nodes when they were last seen some minutes ago', async () => {
     await twoNodes()
     const before = await entry('b')
-    stage.advance(6 * MINUTE)
+    await stage.world.pass('6m')
     await stage.touch('a')
     const after = await stage.cached()
     expect(Date.parse((await entry('b')).seen)).toBeGreaterThan(Date.parse(before.seen))
@@ -187,10 +185,10 @@ describe('the ConfigMap', () => {
   it('drops nodes that have no agent for more than an hour', async () => {
     await twoNodes()
     await stage.runAgents({ b: '10.0.0.2' })
-    stage.advance(59 * MINUTE)
+    await stage.world.pass('59m')
     await stage.touch('b')
     expect(await entries()).toEqual(['a', 'b'])
-    stage.advance(12 * MINUTE)
+    await stage.world.pass('12m')
     await stage.touch('b')
     expect(await entries()).toEqual(['b'])
   })
@@ -205,41 +203,45 @@ describe('the ConfigMap', () => {
   })
 
   it('belongs to the Deployment of the operator', async () => {
+    await using stage = await setNodesStage({ podName: 'operator-1-x' })
     const meta = (name: string) => ({ namespace: NAMESPACE, name })
     const selector = { matchLabels: { app: 'operator' } }
     const template = {
       metadata: { labels: { app: 'operator' } },
       spec: { containers: [{ name: 'operator', image: 'operator' }] },
     }
-    await stage.client.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: meta('default') })
-    const deployment = await stage.client.create(Deployments, {
+    await stage.world.client.create(ServiceAccounts, {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: meta('default'),
+    })
+    const deployment = await stage.world.client.create(Deployments, {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
       metadata: meta('operator'),
       spec: { selector, template },
     })
-    const replicaSet = await stage.client.create(ReplicaSets, {
+    const replicaSet = await stage.world.client.create(ReplicaSets, {
       apiVersion: 'apps/v1',
       kind: 'ReplicaSet',
       metadata: { ...meta('operator-1'), ownerReferences: [controllerReference(deployment)] },
       spec: { selector, template },
     })
-    await stage.client.create(Pods, {
+    await stage.world.client.create(Pods, {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { ...meta('operator-1-x'), ownerReferences: [controllerReference(replicaSet)] },
       spec: template.spec,
     })
     await stage.addNodes('a')
-    stage.start({ podName: 'operator-1-x' })
-    await stage.until('the ConfigMap', async () => (await stage.cached()) !== undefined)
+    await stage.world.until(async () => (await stage.cached()) !== undefined)
     expect((await stage.cached())?.metadata.ownerReferences).toEqual([controllerReference(deployment)])
   })
 
   it('is not created when the Deployment of the operator is unknown', async () => {
+    await using stage = await setNodesStage({ podName: 'gone' })
     await stage.addNodes('a')
-    stage.start({ podName: 'gone' })
-    await stage.until('a look', () => stage.records.length > 0)
+    await stage.world.until(() => stage.records.length > 0)
     expect(stage.records).toMatchObject([{ outcome: 'error', error: expect.stringContaining('gone') }])
     expect(await stage.cached()).toBeUndefined()
   })
@@ -247,7 +249,7 @@ describe('the ConfigMap', () => {
   it('drops many nodes in several reconciles, and those of an unreachable tenant not at all', async () => {
     await twoNodes()
     const lost = Array.from({ length: 45 }, (_, index) => `lost-${index}`)
-    const seen = new Date(stage.nowMs()).toISOString()
+    const seen = new Date(stage.world.clock.now()).toISOString()
     const data = Object.fromEntries(lost.map((name) => [name, JSON.stringify({ seen, ip: '10.0.0.9' })]))
     await stage.runAgents({ a: '10.0.0.1', b: '10.0.0.2', 'lost-7': '10.0.0.9', 'lost-8': '10.0.0.9' })
     const fault = stage.simulator.faults.add({ kind: 'unauthorized', operation: 'hosts' })

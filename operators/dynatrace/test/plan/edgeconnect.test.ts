@@ -78,7 +78,7 @@ it('names what would be created in the cluster and the tenant', async () => {
 
 it('has no changes once the operator is done', async () => {
   await plans.stage.client.create(EdgeConnects, edgeConnect(['*.internal.org']) as never)
-  await plans.stage.until('the EdgeConnect to be deployed', isDeployed)
+  await plans.stage.until(isDeployed)
   const { changes, tenant } = await plans.plan([edgeConnect(['*.internal.org'])])
   expect([changes, tenant]).toEqual([[], []])
 })

@@ -63,9 +63,9 @@ it.each(SAMPLES)('$file ($name) has a plan that matches its rollout', async ({ n
 
 /** Deletes a DynaKube and waits until nothing of it is left, as the next sample would meet it. */
 async function remove(name: string, before: Everything): Promise<void> {
-  const { client, until } = plans.stage
-  await client.delete(DynaKubes, { namespace: NAMESPACE, name })
-  await until(`${name} to be deleted`, async () => {
+  const { stage } = plans
+  await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name })
+  await stage.until(async () => {
     const left = [...(await plans.everything())]
     const isInjected = left.some(([, { metadata }]) => metadata.labels?.[INSTANCE_LABEL] === name)
     return !isInjected && left.every(([id]) => before.has(id))

@@ -16,12 +16,12 @@ import {
   Pods,
   type UnknownObject,
 } from '@reeve/kube'
+import { SimulatedClock } from '@reeve/runtime/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { main } from '../../src/cli/main.ts'
 import { crdManifests } from '../../src/index.ts'
 import { readFolder } from '../support/read-folder.ts'
-import { SkippingClock } from '../support/skipping-clock.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/dynatrace-operator.js', import.meta.url))
 const NAMESPACE = 'dynatrace'
@@ -87,7 +87,7 @@ function definitions(): readonly CustomResourceDefinition[] {
 
 beforeAll(async () => {
   // Time passes only here: a container that crashes is restarted after ten seconds.
-  const clock = new SkippingClock({ startMs: Date.now() })
+  const clock = new SimulatedClock({ startMs: Date.now() })
   cluster = await startEmbeddedCluster({ authorization: 'AlwaysAllow', clock })
   folder = await mkdtemp(join(tmpdir(), 'reeve-archive-'))
   kubeconfig = join(folder, 'kubeconfig')
@@ -110,7 +110,7 @@ beforeAll(async () => {
     ...{ apiVersion: 'v1', kind: 'Event', metadata: { namespace: NAMESPACE, name: 'warned' } },
     ...{ involvedObject: { namespace: NAMESPACE }, type: 'Warning', reason: 'Failed', message: `rejected ${TOKEN}` },
   })
-  await clock.until('all pods', async () => {
+  await clock.runUntil(async () => {
     const { items } = await client.list(Pods, { namespace: NAMESPACE })
     const restarts = items.map(({ status }) => status?.containerStatuses?.[0]?.restartCount ?? 0)
     return items.every(({ status }) => status?.phase === 'Running') && Math.max(...restarts) > 0

@@ -3,12 +3,10 @@
  * tenant are in this process, in simulated time; a real cluster has its own time, and a tenant behind a socket.
  */
 import { openCluster } from '@reeve/cluster-under-test'
-import { startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
   type Clock,
   ConfigMaps,
   connect,
-  createClient,
   DaemonSets,
   Deployments,
   isNotFound,
@@ -18,7 +16,6 @@ import {
   Nodes,
   type Resource,
   Secrets,
-  ServiceAccounts,
   Services,
   StatefulSets,
   type Stored,
@@ -26,23 +23,13 @@ import {
   systemClock,
 } from '@reeve/kube'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
-import { seededRandom } from '@reeve/runtime/testing'
-import { CERTIFICATE, fixedCertificate } from '../../exploration/dynatrace-under-test.ts'
 import { encodeSecret } from '../../src/controllers/rendering/secret-data.ts'
-import {
-  clusterIdOf,
-  createDynatraceOperator,
-  type DynaKube,
-  type DynaKubeSpec,
-  DynaKubes,
-  type DynatraceOperatorOptions,
-} from '../../src/index.ts'
+import { clusterIdOf, createDynatraceOperator, type DynaKube, type DynaKubeSpec, DynaKubes } from '../../src/index.ts'
 import { type Exits, networkExits } from '../../src/plan/world.ts'
-import { SimulatedTenants, startTenantSimulator } from '../../src/tenant/simulator/index.ts'
-import { exitsInto, withoutSockets } from '../dynakube/support/stage.ts'
+import { type SimulatedTenants, startTenantSimulator } from '../../src/tenant/simulator/index.ts'
+import { DEFINITION, exitsInto, NAMESPACE, prerequisites, setStage, tokensOf } from '../dynakube/support/stage.ts'
 import { installCrds } from './install-crds.ts'
 import { installCsiDriver } from './install-csi-driver.ts'
-import { SkippingClock } from './skipping-clock.ts'
 import { until } from './until.ts'
 
 /** What a DynaKube or an EdgeConnect may own. */
@@ -108,25 +95,15 @@ export interface ControllersStage extends AsyncDisposable {
   until(what: string, condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
-/** Where a stage is set. */
-interface Ground {
-  readonly client: KubeClient
-  readonly operatorClient: KubeClient
-  readonly namespace: string
-  readonly simulator: SimulatedTenants
-  /** The authority of the tenant. */
-  readonly certificate: string
-  readonly exits: Exits
-  /** What the operator needs to run here. */
-  readonly options: Partial<DynatraceOperatorOptions>
+/** Where a stage is set: what differs between a cluster in memory and a real one. */
+interface Ground
+  extends Pick<ControllersStage, 'client' | 'namespace' | 'simulator' | 'exits' | 'records' | 'advance' | 'until'> {
   readonly clock: Clock
-  readonly advance: ControllersStage['advance']
-  readonly until: ControllersStage['until']
   /** Lets the clock show another millisecond. */
   nextMillisecond(): Promise<void>
   createNamespace(): Promise<string>
-  /** Removes everything, with the operator, which has been told to stop by `stop`. */
-  close(stop: () => Promise<void>): Promise<void>
+  /** Stops the operator and removes everything. */
+  close(): Promise<void>
 }
 
 /**
@@ -135,24 +112,64 @@ interface Ground {
  * @param tenants one for each DynaKube, which has the same name
  */
 export async function setControllersStage(tenants: readonly string[]): Promise<ControllersStage> {
-  const all = [...tenants, EDGE_TENANT].map((id) => ({ id }))
-  const ground = process.env.REEVE_TEST_CLUSTER === 'real' ? await realGround(all) : await simulatedGround(all)
-  const { client, namespace, clock } = ground
+  const set = process.env.REEVE_TEST_CLUSTER === 'real' ? realGround : groundInMemory
+  const ground = await set([...tenants, EDGE_TENANT])
+  return { ...playedOn(ground), [Symbol.asyncDispose]: () => ground.close() }
+}
+
+/** On all nodes, those of the stage included, which are tainted. */
+const CSI_DRIVER = ['csidriver.tolerations[0].operator=Exists']
+
+/** A cluster of this process, which nobody else uses. */
+async function groundInMemory(tenants: readonly string[]): Promise<Ground> {
+  const stage = await setStage(tenants)
+  const { client, simulator, records } = stage
+  for (const object of ownPrerequisites(simulator, NAMESPACE)) await create(client, object)
+  await installCsiDriver(client, NAMESPACE, CSI_DRIVER)
+  let namespaces = 0
+  return {
+    client,
+    namespace: NAMESPACE,
+    simulator,
+    exits: exitsInto(simulator),
+    records,
+    clock: stage.world.clock,
+    advance: (durationMs) => stage.advance(durationMs),
+    until: (_, condition) => stage.until(condition),
+    nextMillisecond: () => stage.world.pass(1),
+    async createNamespace() {
+      namespaces += 1
+      const metadata = { name: `test-${namespaces}` }
+      await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata })
+      return metadata.name
+    },
+    close: () => stage[Symbol.asyncDispose](),
+  }
+}
+
+/** A real cluster of its own: the operator of another suite would release namespaces whose DynaKube it does not know. */
+async function realGround(tenants: readonly string[]): Promise<Ground> {
+  const cluster = await openCluster({ isExclusive: true })
+  const simulator = await startTenantSimulator({ tenants: tenants.map((id) => ({ id })) })
+  const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'test' })
+  const operatorClient = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'dynatrace-operator' })
+  const namespace = await cluster.createNamespace()
   await installCrds(client)
-  await prepare(client, namespace, ground)
-  // On all nodes, those of the stage included, which are tainted.
-  await installCsiDriver(client, namespace, ['csidriver.tolerations[0].operator=Exists'])
+  const objects = [
+    ...prerequisites(simulator, simulator.caCertificate, namespace),
+    ...ownPrerequisites(simulator, namespace),
+  ]
+  for (const object of objects) await create(client, object)
+  await installCsiDriver(client, namespace, CSI_DRIVER)
+  let advancedMs = 0
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + advancedMs }
   const records: ReconcileRecord[] = []
   const { manager } = createDynatraceOperator({
-    ...ground.options,
-    client: ground.operatorClient,
+    ...DEFINITION,
+    client: operatorClient,
     clock,
     namespace,
     clusterId: await clusterIdOf(client),
-    operator: { version: '1.8.1', image: 'registry.example.com/dynatrace-operator:1.8.1', hasCsiDriver: true },
-    detectsHostAvailability: true,
-    issuesCertificates: false,
-    selfSigned: fixedCertificate,
     onReconcile: (record) => records.push(record),
   })
   const stop = new AbortController()
@@ -160,70 +177,11 @@ export async function setControllersStage(tenants: readonly string[]): Promise<C
   // A failure shows when the stage is closed; until then it must not be unhandled.
   running.catch(() => undefined)
   return {
-    ...playedOn(ground, records),
-    [Symbol.asyncDispose]: () =>
-      ground.close(() => {
-        stop.abort()
-        return running
-      }),
-  }
-}
-
-type Tenants = readonly { readonly id: string }[]
-
-/** A cluster of this process, which nobody else uses. */
-async function simulatedGround(tenants: Tenants): Promise<Ground> {
-  const clock = new SkippingClock()
-  const random = seededRandom(1)
-  const simulator = new SimulatedTenants({ tenants, authority: '127.0.0.1:8443', clock })
-  const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', clock, random, nodes: 3 })
-  const connectAs = (fieldManager: string) =>
-    createClient({ transport: cluster.transport, clock, random, fieldManager })
-  const client = connectAs('test')
-  let namespaces = 0
-  const createNamespace = async () => {
-    namespaces += 1
-    const metadata = { name: `test-${namespaces}` }
-    await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata })
-    return metadata.name
-  }
-  return {
     client,
-    operatorClient: connectAs('dynatrace-operator'),
-    namespace: await createNamespace(),
-    simulator,
-    certificate: CERTIFICATE,
-    exits: exitsInto(simulator),
-    options: { ...withoutSockets(simulator, random), random },
-    clock,
-    advance: (durationMs) => clock.skip(durationMs),
-    until: (what, condition) => clock.until(what, condition),
-    nextMillisecond: () => clock.advance(1),
-    createNamespace,
-    async close(stop) {
-      await clock.runToCompletion(stop())
-      await cluster.stop()
-    },
-  }
-}
-
-/** A real cluster of its own: the operator of another suite would release namespaces whose DynaKube it does not know. */
-async function realGround(tenants: Tenants): Promise<Ground> {
-  const cluster = await openCluster({ isExclusive: true })
-  const simulator = await startTenantSimulator({ tenants })
-  const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'test' })
-  const operatorClient = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'dynatrace-operator' })
-  const namespace = await cluster.createNamespace()
-  let advancedMs = 0
-  const clock: Clock = { ...systemClock, now: () => systemClock.now() + advancedMs }
-  return {
-    client,
-    operatorClient,
     namespace,
     simulator,
-    certificate: simulator.caCertificate,
     exits: networkExits({}),
-    options: {},
+    records,
     clock,
     advance(durationMs) {
       advancedMs += durationMs
@@ -234,8 +192,9 @@ async function realGround(tenants: Tenants): Promise<Ground> {
       while (clock.now() === nowMs) await sleep(1)
     },
     createNamespace: () => cluster.createNamespace(),
-    async close(stop) {
-      await stop()
+    async close() {
+      stop.abort()
+      await running
       await operatorClient.close()
       await client.close()
       await cluster.close()
@@ -244,8 +203,8 @@ async function realGround(tenants: Tenants): Promise<Ground> {
   }
 }
 
-function playedOn(ground: Ground, records: readonly ReconcileRecord[]): Omit<ControllersStage, keyof AsyncDisposable> {
-  const { client, namespace, simulator, exits, clock, advance, until } = ground
+function playedOn(ground: Ground): Omit<ControllersStage, keyof AsyncDisposable> {
+  const { client, namespace, simulator, exits, records, clock, advance, until } = ground
   const key = (name: string) => ({ namespace, name })
   const patch = (name: string, changes: object) =>
     client.patch(DynaKubes, key(name), { type: 'merge', patch: { ...changes } })
@@ -329,29 +288,22 @@ function playedOn(ground: Ground, records: readonly ReconcileRecord[]): Omit<Con
   }
 }
 
-const tokensOf = (tenant: string): string => `${tenant}-tokens`
-
-async function prepare(client: KubeClient, namespace: string, { simulator, certificate }: Ground): Promise<void> {
-  const secret = (name: string, data: Readonly<Record<string, string>>) =>
-    client.create(Secrets, {
+/** What only suites of this stage refer to. */
+function ownPrerequisites(simulator: SimulatedTenants, namespace: string): readonly KubeObject[] {
+  const [oauth] = simulator.tenant(EDGE_TENANT).oauth.list()
+  const client = { 'oauth-client-id': oauth?.id ?? '', 'oauth-client-secret': oauth?.secret ?? '' }
+  return [
+    ...ACCOUNTS.map((name) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } })),
+    {
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: { namespace, name },
-      data: encodeSecret(data),
-    })
-  for (const name of ACCOUNTS) {
-    await client.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } })
-  }
-  for (const { id, tokens } of simulator.tenants()) {
-    const token = (name: string) => tokens.get(name)?.value ?? ''
-    await secret(tokensOf(id), { apiToken: token('apiToken'), dataIngestToken: token('dataIngestToken') })
-  }
-  const [oauth] = simulator.tenant(EDGE_TENANT).oauth.list()
-  await secret(OAUTH_CLIENT, { 'oauth-client-id': oauth?.id ?? '', 'oauth-client-secret': oauth?.secret ?? '' })
-  await client.create(ConfigMaps, {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { namespace, name: TRUST },
-    data: { certs: certificate },
-  })
+      metadata: { namespace, name: OAUTH_CLIENT },
+      data: encodeSecret(client),
+    } as KubeObject,
+  ]
+}
+
+async function create(client: KubeClient, object: KubeObject): Promise<void> {
+  const { apiVersion = '', kind = '' } = object
+  await client.create(await client.resourceFor({ apiVersion, kind }), object)
 }

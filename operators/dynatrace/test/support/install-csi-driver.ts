@@ -16,6 +16,6 @@ export async function installCsiDriver(
   if (helmPath === undefined) throw new Error('the chart of the CSI driver cannot be rendered: helm is not on PATH')
   for (const object of await renderChart(namespace, ['installCRD=false', ...values])) {
     if (object.metadata.labels?.['app.kubernetes.io/component'] !== 'csi-driver') continue
-    await client.apply(await client.resourceFor(object), object, { force: true })
+    await client.apply(await client.resourceFor(object), object, { fieldManager: 'test', force: true })
   }
 }

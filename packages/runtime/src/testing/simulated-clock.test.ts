@@ -118,3 +118,15 @@ test('an exception of a timer reaches the caller that moves the clock', async ()
   await expect(clock.advance(1)).rejects.toThrow('in a timer')
   await clock.advance(1)
 })
+
+test('time that is skipped shows, and timers wait as long as without', async () => {
+  const clock = new SimulatedClock({ startMs: 0 })
+  const fired: number[] = []
+  clock.schedule(100, () => fired.push(clock.now()))
+  clock.skip(5_000)
+  expect([clock.now(), clock.nextTimerMs]).toEqual([5_000, 5_100])
+  await clock.advance(99)
+  expect(fired).toEqual([])
+  await clock.advance(1)
+  expect(fired).toEqual([5_100])
+})

@@ -61,6 +61,7 @@ export class SimulatedClock implements Clock {
   )
   readonly #settle: () => Promise<void>
   #nowMs: number
+  #skippedMs = 0
   #sequence = 0
   #running = false
 
@@ -70,7 +71,7 @@ export class SimulatedClock implements Clock {
   }
 
   now(): number {
-    return this.#nowMs
+    return this.#nowMs + this.#skippedMs
   }
 
   schedule(delayMs: number, action: () => void): Timer {
@@ -87,7 +88,13 @@ export class SimulatedClock implements Clock {
 
   /** When the next timer is due, in milliseconds since the epoch. */
   get nextTimerMs(): number | undefined {
-    return this.#timers.peek()?.dueMs
+    const next = this.#timers.peek()
+    return next && next.dueMs + this.#skippedMs
+  }
+
+  /** Sets the time ahead, as a corrected wall clock does: timers wait as long as they would have without. */
+  skip(ms: number): void {
+    this.#skippedMs += ms
   }
 
   /** Runs everything that needs no time. */

@@ -1,5 +1,4 @@
 /** A cluster with RBAC on which the whole chart is installed, and a client that may do what its operator may. */
-import { setTimeout } from 'node:timers/promises'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
 import {
   type CustomResourceDefinition,
@@ -12,13 +11,10 @@ import {
   type UnknownObject,
 } from '@reeve/kube'
 import { allow, validatingWebhook, type WebhookRoute } from '@reeve/runtime'
+import type { SimulatedClock } from '@reeve/runtime/testing'
 import { convertRoute, validatingConfiguration } from '../../../src/index.ts'
 import { renderChart } from '../../support/render-chart.ts'
-import type { SkippingClock } from '../../support/skipping-clock.ts'
 import { until } from '../../support/until.ts'
-
-/** How long a look waits for what takes real time, such as a signature. */
-const LOOK_MS = 2
 
 /** What tests play on. */
 export interface InstalledChart extends AsyncDisposable {
@@ -39,7 +35,7 @@ export interface InstalledChart extends AsyncDisposable {
  *
  * @param clock of the cluster and its clients; without one they have the time of the system
  */
-export async function installChart(values: readonly string[] = [], clock?: SkippingClock): Promise<InstalledChart> {
+export async function installChart(values: readonly string[] = [], clock?: SimulatedClock): Promise<InstalledChart> {
   const namespace = 'observability'
   const routes = webhookRoutes()
   const time = clock && { clock }
@@ -58,8 +54,7 @@ export async function installChart(values: readonly string[] = [], clock?: Skipp
     admin,
     namespace,
     objects,
-    until: (what, condition) =>
-      clock === undefined ? until(what, condition) : clock.until(what, condition, () => setTimeout(LOOK_MS)),
+    until: (what, condition) => (clock === undefined ? until(what, condition) : clock.runUntil(condition)),
     connectAs: (account, onRequest) =>
       createClient({
         ...time,

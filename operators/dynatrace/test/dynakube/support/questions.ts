@@ -12,18 +12,18 @@ export const WITHOUT_KEY = { 'feature.dynatrace.com/automatic-tls-certificate': 
 
 /** Waits until a DynaKube has been worked on without an error. */
 export const settled = (stage: Stage, name: string): Promise<void> =>
-  stage.until(`${name} to settle`, async () => {
+  stage.until(async () => {
     const { status } = await stage.read(name)
     return status?.phase !== undefined && status.phase !== 'Error'
   })
 
 /** Waits until all objects of a DynaKube are ready: then nothing changes anymore. */
 export const running = (stage: Stage, name: string): Promise<void> =>
-  stage.until(`${name} to run`, async () => (await stage.read(name)).status?.phase === 'Running')
+  stage.until(async () => (await stage.read(name)).status?.phase === 'Running')
 
 /** Waits until a DynaKube is in error. */
 export const inError = (stage: Stage, name: string): Promise<void> =>
-  stage.until(`${name} to fail`, async () => (await stage.read(name)).status?.phase === 'Error')
+  stage.until(async () => (await stage.read(name)).status?.phase === 'Error')
 
 /** The calls of a tenant since the log was cleared. */
 export const callsOf = (stage: Stage, tenant: string): readonly ReceivedCall[] =>

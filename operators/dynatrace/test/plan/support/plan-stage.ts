@@ -101,9 +101,7 @@ export class PlanStage implements AsyncDisposable {
     const { stage } = this
     const file = JSON.stringify(this.dynakube(name, spec, annotations))
     await stage.create(name, spec, { ...annotations, 'kubectl.kubernetes.io/last-applied-configuration': file })
-    await stage.until(`a phase of ${name}`, async () =>
-      ['Deploying', 'Running'].includes((await stage.read(name)).status?.phase ?? ''),
-    )
+    await stage.until(async () => ['Deploying', 'Running'].includes((await stage.read(name)).status?.phase ?? ''))
     await this.settled(name)
   }
 
@@ -112,7 +110,7 @@ export class PlanStage implements AsyncDisposable {
     const { stage } = this
     const before = stage.records.length
     await stage.reconcile(name)
-    await stage.until(`${name} to settle`, () => {
+    await stage.until(() => {
       const last = stage.records.slice(before).findLast(({ key }) => key.name === name)
       return last !== undefined && last.writes.length === 0 && last.error === undefined
     })
