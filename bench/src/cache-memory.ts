@@ -86,12 +86,12 @@ function clientOf(count: number, make: (index: number) => Pod): KubeClient {
       `{"apiVersion":"v1","kind":"PodList","metadata":${JSON.stringify(metadata)},"items":[${items.join(',')}]}`,
     )
   }
-  const watch: KubeClient['watch'] = async function* (resource, { signal, sendInitialEvents } = {}) {
+  const follow: KubeClient['follow'] = async (resource, { signal, sendInitialEvents }) => {
     if (sendInitialEvents) throw new ApiError({ verb: 'watch', resource: resource.plural }, 422)
     await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
   }
   // The informer of this benchmark lists and watches; nothing else is called.
-  return { list, watch } as KubeClient
+  return { list, follow } as KubeClient
 }
 
 /** A pod of the size that clusters have: about 5.8 KB of JSON, a third of it managedFields. */

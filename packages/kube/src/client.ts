@@ -133,7 +133,17 @@ export interface KubeClient {
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>>
   /** Every page of one consistent snapshot. */
   listAll<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>>
+  /** The events of a collection, until the server ends the stream. */
   watch<T extends KubeObject>(resource: Resource<T>, options?: WatchOptions): AsyncIterable<WatchEvent<T>>
+  /**
+   * Calls `onEvent` with each event as soon as it has arrived, and resolves when the server ends the stream. The same as
+   * {@link KubeClient.watch}, for a reader that never needs the stream to wait. What `onEvent` throws ends it.
+   */
+  follow<T extends KubeObject>(
+    resource: Resource<T>,
+    options: WatchOptions,
+    onEvent: (event: WatchEvent<T>) => void,
+  ): Promise<void>
   create<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<Stored<T>>
   update<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<Stored<T>>
   patch<T extends KubeObject>(

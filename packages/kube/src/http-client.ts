@@ -29,7 +29,7 @@ import { asConnectionError, type Call, type RequestExecutor } from './request-ex
 import { collectionPath, objectPath, type Query, requireNamespace, withQuery } from './request-path.ts'
 import { describeObject as describe, type RequestTarget } from './request-target.ts'
 import type { Resource } from './resource.ts'
-import { WatchEvents } from './watch-stream.ts'
+import { WatchDecoder } from './watch-stream.ts'
 
 const PATCH_TYPES = {
   json: 'application/json-patch+json',
@@ -103,31 +103,66 @@ export class HttpClient implements KubeClient, PodStreams {
     return withDeadline(bounds, (bounded) => readAllPages({ ...options, signal: bounded }, readPage))
   }
 
-  watch<T extends KubeObject>(
+  async *watch<T extends KubeObject>(
     resource: Resource<T>,
     options: WatchOptions = {},
-  ): AsyncIterableIterator<WatchEvent<T>, void, undefined> {
-    const { signal, metadataOnly } = options
+  ): AsyncGenerator<WatchEvent<T>, void, undefined> {
+    const decoder = this.#decoder(resource, options)
+    for await (const chunk of this.#watchedBytes(resource, options)) {
+      for (const event of decoder.push(chunk)) {
+        options.signal?.throwIfAborted()
+        yield event
+      }
+    }
+    yield* decoder.end()
+  }
+
+  async follow<T extends KubeObject>(
+    resource: Resource<T>,
+    options: WatchOptions,
+    onEvent: (event: WatchEvent<T>) => void,
+  ): Promise<void> {
+    const decoder = this.#decoder(resource, options)
+    for await (const chunk of this.#watchedBytes(resource, options)) {
+      for (const event of decoder.push(chunk)) {
+        options.signal?.throwIfAborted()
+        onEvent(event)
+      }
+    }
+    for (const event of decoder.end()) onEvent(event)
+  }
+
+  #decoder<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): WatchDecoder<T> {
+    const { maxWatchLineBytes } = this.#options
+    return new WatchDecoder(
+      describe('watch', resource, options),
+      maxWatchLineBytes,
+      shapeOf<T>(resource, options.metadataOnly),
+    )
+  }
+
+  /** The body of a watch, chunk by chunk. The request ends with the loop that reads it. */
+  async *#watchedBytes(resource: Resource, options: WatchOptions): AsyncGenerator<Uint8Array, void, undefined> {
+    const { signal } = options
     const target = describe('watch', resource, options)
     const controller = new AbortController()
     const onAbort = () => controller.abort(signal?.reason)
-    const open = async () => {
+    signal?.addEventListener('abort', onAbort, { once: true })
+    try {
+      signal?.throwIfAborted()
       const path = withQuery(collectionPath(resource, options.namespace), watchQuery(options))
-      const accept = metadataOnly && { accept: METADATA_OBJECT }
+      const accept = options.metadataOnly && { accept: METADATA_OBJECT }
       const call: Call = { target, method: 'GET', path, isIdempotent: true, ...accept }
-      signal?.addEventListener('abort', onAbort, { once: true })
-      const response = await this.#executor.open(call, controller.signal)
-      return response.body
-    }
-    const close = () => {
+      const { body } = await this.#executor.open(call, controller.signal)
+      yield* body
+    } catch (error) {
+      signal?.throwIfAborted()
+      throw asConnectionError(target, error, 'response')
+    } finally {
       signal?.removeEventListener('abort', onAbort)
-      // Ends the request if the consumer left the loop early; after a normal end there is nothing to abort.
+      // Ends the request if the reader left the loop early; after a normal end there is nothing to abort.
       controller.abort(watchEnded)
     }
-    return new WatchEvents<T>(
-      { open, close, asError: (error) => asConnectionError(target, error, 'response'), signal },
-      { target, shape: shapeOf<T>(resource, metadataOnly), maxLineBytes: this.#options.maxWatchLineBytes },
-    )
   }
 
   logs(pod: ObjectKey, options?: LogOptions): AsyncIterable<Uint8Array> {

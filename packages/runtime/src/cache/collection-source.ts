@@ -8,13 +8,16 @@ import {
   type Resource,
   type Selection,
   type Stored,
+  untilAborted,
   type WatchEvent,
   withDeadline,
 } from '@reeve/kube'
 import { CACHE_DEFAULTS } from '../defaults.ts'
-import { ListTimeoutError, UnversionedListError } from './cache-error.ts'
+import { ListTimeoutError, UnversionedListError, WatchSilentError } from './cache-error.ts'
 import { describeSelection } from './informer-options.ts'
-import { watchUntilSilent } from './watch-session.ts'
+
+/** Shared: an `AbortError` of its own for every session would cost more than the rest of its end. */
+const sessionEnded = new DOMException('the watch session has ended', 'AbortError')
 
 /** What a {@link CollectionSource} works with. */
 export interface CollectionSourceOptions<T extends KubeObject> {
@@ -80,7 +83,14 @@ export class CollectionSource<T extends KubeObject> {
     await this.#page(signal, 1, undefined)
   }
 
-  /** See {@link watchUntilSilent}. The server is asked to end the watch after a random time of a few minutes. */
+  /**
+   * Passes each event of a watch to `onEvent`. The server is asked to end the watch after a random time of a few minutes.
+   *
+   * *Guarantees*: resolves when the server ends the stream; rejects with {@link WatchSilentError} when nothing arrives for
+   * `silenceMs`, with the signal's reason when that aborts, and with whatever the watch or `onEvent` throws.
+   *
+   * @param silenceMs how long silence is tolerated now; called again after each event, so it may change
+   */
   async watch(
     signal: AbortSignal,
     start: WatchStart,
@@ -90,9 +100,36 @@ export class CollectionSource<T extends KubeObject> {
     const { client, resource, selection, metadataOnly, clock, random } = this.#options
     const { minWatchSeconds, maxWatchSeconds } = CACHE_DEFAULTS
     const timeoutSeconds = Math.floor(minWatchSeconds + random() * (maxWatchSeconds - minWatchSeconds))
-    const watch = { ...selection, ...start, metadataOnly, allowWatchBookmarks: true, timeoutSeconds }
-    const session = { clock, signal, what: this.description, silenceMs }
-    await watchUntilSilent(client, resource, watch, session, onEvent)
+    signal.throwIfAborted()
+    const session = new AbortController()
+    const endSession = () => session.abort(signal.reason)
+    signal.addEventListener('abort', endSession, { once: true })
+
+    let heardAtMs = clock.now()
+    let timer = clock.schedule(silenceMs(), checkSilence)
+    const { description } = this
+    // One timer per quiet period instead of one per event: when it fires, it checks the time of the last event and is
+    // rescheduled.
+    function checkSilence(): void {
+      const leftMs = heardAtMs + silenceMs() - clock.now()
+      if (leftMs <= 0) session.abort(new WatchSilentError(description, silenceMs()))
+      else timer = clock.schedule(leftMs, checkSilence)
+    }
+
+    const options = { ...selection, ...start, metadataOnly, allowWatchBookmarks: true, timeoutSeconds }
+    try {
+      const followed = client.follow(resource, { ...options, signal: session.signal }, (event) => {
+        // The transport below may not listen to signals.
+        if (session.signal.aborted) return
+        heardAtMs = clock.now()
+        onEvent(event)
+      })
+      await untilAborted(followed, session.signal)
+    } finally {
+      timer.cancel()
+      signal.removeEventListener('abort', endSession)
+      session.abort(sessionEnded)
+    }
   }
 
   async #page(

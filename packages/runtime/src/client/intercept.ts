@@ -13,6 +13,7 @@ import type {
   Resource,
   Selection,
   Verb,
+  WatchEvent,
   WatchOptions,
   WriteOptions,
 } from '@reeve/kube'
@@ -83,8 +84,15 @@ class InterceptedClient implements KubeClient {
   }
 
   watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions = {}) {
-    const given = this.#interceptors.reduce((all, { watching }) => watching?.(all) ?? all, options)
-    return this.#client.watch(resource, given)
+    return this.#client.watch(resource, this.#watching(options))
+  }
+
+  follow<T extends KubeObject>(
+    resource: Resource<T>,
+    options: WatchOptions,
+    onEvent: (event: WatchEvent<T>) => void,
+  ): Promise<void> {
+    return this.#client.follow(resource, this.#watching(options), onEvent)
   }
 
   create<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}) {
@@ -131,6 +139,10 @@ class InterceptedClient implements KubeClient {
 
   close(): Promise<void> {
     return this.#client.close()
+  }
+
+  #watching(options: WatchOptions): WatchOptions {
+    return this.#interceptors.reduce((all, { watching }) => watching?.(all) ?? all, options)
   }
 
   /** Not async: interceptors return promises already. */

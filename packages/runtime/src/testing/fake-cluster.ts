@@ -157,6 +157,9 @@ export class FakeCluster {
       listAll: (of, options = {}) =>
         this.#request('list', of, options, options.signal, () => this.#list(of, { ...options, limit: 0 })),
       watch: (of, options = {}) => this.#watch(of, options),
+      follow: async (of, options, onEvent) => {
+        for await (const event of this.#watch(of, options)) onEvent(event)
+      },
       create: (of, object, options) =>
         write('create', of, object.metadata, options, () => {
           const key = nameOf(object)

@@ -17,9 +17,7 @@ export class FakeWatch implements AsyncIterableIterator<WatchEvent<KubeObject>> 
   constructor(options: WatchOptions, onClosed: () => void) {
     this.options = options
     this.#onClosed = onClosed
-    options.signal?.addEventListener('abort', () => {
-      if (!this.#isSilent) this.fail(options.signal?.reason)
-    })
+    options.signal?.addEventListener('abort', () => this.fail(options.signal?.reason))
   }
 
   push(event: WatchEvent<KubeObject>): void {
@@ -39,7 +37,7 @@ export class FakeWatch implements AsyncIterableIterator<WatchEvent<KubeObject>> 
     this.#flush(count ?? this.#queue.length)
   }
 
-  /** From now on nothing arrives, not even the end: a connection that died silently. */
+  /** From now on nothing arrives, not even the end, and aborting has no effect: a connection that died silently. */
   fallSilent(): void {
     this.#isSilent = true
   }

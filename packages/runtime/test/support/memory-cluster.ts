@@ -133,6 +133,7 @@ export class MemoryCluster {
           }
         }),
       watch: unsupported,
+      follow: unsupported,
       deleteCollection: unsupported,
       raw: unsupported,
       resourceFor: unsupported,
