@@ -13,7 +13,7 @@ const LIFETIME_SECONDS = 600
 it('closes to a token that has expired, also behind a cookie, and says what to do', async () => {
   const clock = new SimulatedClock()
   const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', controllers: false, clock })
-  const client = createClient({ transport: { send: cluster.handle.bind(cluster), close: async () => undefined } })
+  const client = createClient({ transport: cluster.transport })
   const metadata = { namespace: 'default', name: 'viewer' }
   await client.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata })
   const { status } = await client.raw<{ status: { token: string } }>({

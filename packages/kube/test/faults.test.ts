@@ -8,7 +8,6 @@ import {
   isExpired,
   isNotFound,
   isTooManyRequests,
-  type TransportRequest,
 } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
 import { ManualClock } from '../src/testing/manual-clock.ts'
@@ -19,7 +18,7 @@ const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data: { a: 
 async function setUp() {
   const clock = new ManualClock()
   const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', controllers: false })
-  const transport = { send: (request: TransportRequest) => cluster.handle(request), close: () => cluster.stop() }
+  const transport = { ...cluster.transport, close: () => cluster.stop() }
   const client = createClient({ transport, clock, random: () => 0 })
   return { clock, cluster, client, [Symbol.asyncDispose]: () => client.close() }
 }
@@ -104,11 +103,11 @@ describe('a server that compacts its history', () => {
     let pages = 0
     const forgetful = createClient({
       transport: {
+        ...cluster.transport,
         send: async (request) => {
           if (++pages === 2) cluster.compact()
-          return cluster.handle(request)
+          return cluster.transport.send(request)
         },
-        close: async () => undefined,
       },
     })
     const list = await forgetful.listAll(ConfigMaps, {

@@ -1,20 +1,10 @@
 import { crdManifest, defineConversion, defineCrd, type ObjectOf } from '@reeve/crd'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
-import {
-  ConfigMaps,
-  CustomResourceDefinitions,
-  createClient,
-  type KubeClient,
-  type KubeObject,
-  Namespaces,
-  resource,
-  Secrets,
-  Services,
-  systemClock,
-} from '@reeve/kube'
+import { ConfigMaps, createClient, type KubeObject, Namespaces, resource, Secrets, Services } from '@reeve/kube'
 import { asDocument, formatText, PlanRefusedError, planOperator, readState } from '@reeve/plan'
 import { defineOperator, desired } from '@reeve/runtime'
 import { conversionWebhook } from '@reeve/runtime/webhooks'
+import { runInMemory } from '@reeve/testing'
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
 
@@ -331,25 +321,17 @@ describe('a kind of a group of Kubernetes that comes with a CRD', () => {
 describe('a plan for a cluster', () => {
   /** A cluster in which the operator has done its work for one note with two copies. */
   async function clusterWithNote() {
-    const cluster = await startEmbeddedCluster({ listen: false })
-    const transport = { send: cluster.handle.bind(cluster), close: async () => undefined }
-    const client: KubeClient = createClient({ transport })
-    await client.create(CustomResourceDefinitions, crdManifest(NoteCrd))
-    const stop = new AbortController()
-    const running = notes.create({ client, clock: systemClock }).manager.run(stop.signal)
-    await client.create(Notes, note({ text: 'hi', copies: 2 }) as NonNullable<(typeof Notes)['$type']>)
-    const key = { namespace: 'default', name: 'n' }
-    while ((await client.get(Notes, key)).status?.said === undefined)
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    stop.abort()
-    await running
-    const writes = () => cluster.requests.writes
-    return { client, writes, [Symbol.asyncDispose]: () => cluster.stop() }
+    const crds = () => [crdManifest(NoteCrd)]
+    const world = await runInMemory({ ...notes, crds }, { objects: [note({ text: 'hi', copies: 2 })] })
+    await world.settle()
+    for (const replica of world.replicas) await replica.stop()
+    return world
   }
 
   it('is empty when the operator has nothing to do, and shows drift and pruning otherwise', async () => {
-    await using cluster = await clusterWithNote()
-    const { client } = cluster
+    await using world = await clusterWithNote()
+    const { client } = world
+    const { requests } = world.cluster
     const planNow = async (files: readonly KubeObject[] = []) => {
       const { objects: state } = await readState(client, notes.describe(), { signal })
       return planOperator(notes, { state, files, cluster: client, signal })
@@ -358,7 +340,7 @@ describe('a plan for a cluster', () => {
 
     const first = { namespace: 'default', name: 'n-0' }
     await client.patch(ConfigMaps, first, { type: 'merge', patch: { data: { text: 'edited' } } })
-    const before = cluster.writes()
+    const before = requests.writes
     const drift = await planNow()
     expect(drift.changes).toMatchObject([
       {
@@ -385,7 +367,7 @@ describe('a plan for a cluster', () => {
     expect(applied.changes.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['ConfigMap n-0'])
     // Dry runs count as writes and store nothing.
     expect((await client.get(Notes, { namespace: 'default', name: 'n' })).spec.copies).toBe(2)
-    expect(cluster.writes()).toBeGreaterThanOrEqual(before)
+    expect(requests.writes).toBeGreaterThanOrEqual(before)
   })
 
   it('reads given namespaces only, if asked to, and what is rendered elsewhere', async () => {
@@ -429,8 +411,8 @@ describe('a plan for a cluster', () => {
 
   it('says which CRD is missing', async () => {
     await using cluster = await startEmbeddedCluster({ listen: false })
-    const transport = { send: cluster.handle.bind(cluster), close: async () => undefined }
-    const { findings } = await readState(createClient({ transport }), notes.describe(), { signal })
+    const client = createClient({ transport: cluster.transport })
+    const { findings } = await readState(client, notes.describe(), { signal })
     expect(findings[0]?.message).toContain('the CRD notes.example.com is not installed')
   })
 })

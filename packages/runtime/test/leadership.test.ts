@@ -37,13 +37,13 @@ type Network = (request: TransportRequest, kind: { readonly isLease: boolean; re
 function replica(name: string, count: number, network: Network = () => undefined) {
   const sent: SentWrite[] = []
   const transport: Transport = {
+    ...cluster.transport,
     send: async (request) => {
       const kind = { isLease: request.path.includes('/leases'), isWrite: request.method !== 'GET' }
       if (kind.isWrite) sent.push({ replica: name, sentMs: clock.now(), isLease: kind.isLease })
       await network(request, kind)
-      return cluster.handle(request)
+      return cluster.transport.send(request)
     },
-    close: async () => undefined,
   }
   const shared = { clock, random: seededRandom(name.charCodeAt(0)), userAgent: name }
   const plain = createClient({ ...shared, transport })

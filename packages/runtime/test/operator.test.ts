@@ -56,10 +56,7 @@ let stop: AbortController
 beforeEach(async () => {
   clock = new SimulatedClock()
   cluster = await startEmbeddedCluster({ listen: false, clock })
-  client = createClient({
-    clock,
-    transport: cluster.transport,
-  })
+  client = createClient({ clock, transport: cluster.transport })
   await client.create(CustomResourceDefinitions, crdManifest(NoteCrd))
   stop = new AbortController()
 })

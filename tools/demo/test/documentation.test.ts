@@ -11,14 +11,13 @@ import {
   ConfigMaps,
   CustomResourceDefinitions,
   connect,
-  createClient,
   isNotFound,
   type KubeClient,
   type KubeObject,
+  type Resource,
   sleep,
-  type TransportRequest,
 } from '@reeve/kube'
-import { SimulatedClock } from '@reeve/runtime/testing'
+import { runInMemory } from '@reeve/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 
@@ -116,39 +115,24 @@ describe.concurrent('docs/writing-an-operator.md', () => {
     const forgotten: string[] = []
     const { createGreeter } = await import(join(folder, 'features.ts'))
     const { GreetingCrd } = await import(join(folder, 'greeting.ts'))
-    const clock = new SimulatedClock()
-    await using own = await startEmbeddedCluster({ listen: false, clock })
-    const transport = { send: (request: TransportRequest) => own.handle(request), close: async () => undefined }
-    const direct = createClient({ clock, transport })
-    await direct.create(CustomResourceDefinitions, crdManifest(GreetingCrd))
     const translator = {
       translate: async (text: string) => known.get(text),
       forget: async (text: string) => void forgotten.push(text),
     }
-    const stop = new AbortController()
-    const running = createGreeter(translator).create({ client: direct, clock }).manager.run(stop.signal)
-    const greetings = GreetingCrd.resource('v1')
-    const key = { namespace: 'default', name: 'hello' }
-    const resource = { apiVersion: 'example.com/v1', kind: 'Greeting', metadata: key }
-    await direct.create(greetings, { ...resource, spec: { text: 'hello', echo: true } } as KubeObject)
-    await clock.advance(1_000)
-    const texts = async () =>
-      (await direct.listAll(ConfigMaps, { labelSelector: 'app.kubernetes.io/managed-by=features' })).items.map(
-        ({ metadata, data }) => [metadata.name, data?.text],
-      )
-    expect(await texts()).toEqual([])
+    const greeter = { ...createGreeter(translator), crds: () => [crdManifest(GreetingCrd)] }
+    await using world = await runInMemory(greeter)
+    const greetings: Resource<KubeObject & { readonly spec: object }> = GreetingCrd.resource('v1')
+    await world.apply(greetings, { metadata: { name: 'hello' }, spec: { text: 'hello', echo: true } })
+    await world.pass('1s')
+    const text = async (name: string) => (await world.find(ConfigMaps, name))?.data?.text
+    expect([await text('hello'), await text('hello-echo')]).toEqual([undefined, undefined])
     known.set('hello', 'bonjour')
-    await clock.advance(6_000)
-    expect(await texts()).toEqual([
-      ['hello', 'bonjour'],
-      ['hello-echo', 'bonjour'],
-    ])
-    await direct.delete(greetings, key)
-    await clock.advance(1_000)
+    await world.settle()
+    expect([await text('hello'), await text('hello-echo')]).toEqual(['bonjour', 'bonjour'])
+    await world.delete(greetings, 'hello')
+    await world.settle()
     expect(forgotten).toEqual(['hello'])
-    await expect(direct.get(greetings, key)).rejects.toThrow('not found')
-    stop.abort()
-    await clock.runToCompletion(running)
+    expect(await world.find(greetings, 'hello')).toBeUndefined()
   })
 
   it('has an operator that runs against a cluster, heals and cleans up', async () => {

@@ -189,7 +189,7 @@ export interface VaultStage extends AsyncDisposable {
 /** Sets the stage; the operator runs. */
 export async function setVaultStage(): Promise<VaultStage> {
   const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', controllers: false })
-  const transport = { send: cluster.handle.bind(cluster), close: async () => undefined }
+  const { transport } = cluster
   const client = createClient({ transport, fieldManager: 'test' })
   for (const crd of vaultOperator.crds()) await client.create(CustomResourceDefinitions, crd)
   const model = new ConsoleModel({ secretPatterns: [/\bdt0[a-z]\d{2}\.\w+\.\w+/g] })

@@ -70,8 +70,6 @@ export class GadgetStage {
   #started: { readonly cluster: EmbeddedCluster; readonly client: KubeClient } | undefined
   /** What was recorded. */
   events: Occurrence[] = []
-  /** Requests that change something. */
-  writes = 0
   /** Which ConfigMaps an informer would select. */
   selector = ''
 
@@ -87,6 +85,11 @@ export class GadgetStage {
     return this.#running.cluster
   }
 
+  /** Requests that changed something. */
+  get writes(): number {
+    return this.cluster.requests.writes
+  }
+
   get client(): KubeClient {
     return this.#running.client
   }
@@ -98,16 +101,7 @@ export class GadgetStage {
 
   async #start(): Promise<void> {
     const cluster = await startEmbeddedCluster({ listen: false, clock: this.#clock })
-    const client = createClient({
-      clock: this.#clock,
-      transport: {
-        send: (request) => {
-          if (request.method !== 'GET') this.writes += 1
-          return cluster.handle(request)
-        },
-        close: async () => undefined,
-      },
-    })
+    const client = createClient({ clock: this.#clock, transport: cluster.transport })
     this.#started = { cluster, client }
     await client.create(CustomResourceDefinitions, crdManifest(GadgetCrd))
     await this.create('a', 'b', 'c')

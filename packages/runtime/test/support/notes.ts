@@ -58,8 +58,7 @@ export interface NotesWorld {
 export async function notesWorld(): Promise<NotesWorld> {
   const clock = new SimulatedClock()
   const cluster = await startEmbeddedCluster({ listen: false, clock })
-  const transport = { send: cluster.handle.bind(cluster), close: async () => undefined }
-  const client = createClient({ clock, transport })
+  const client = createClient({ clock, transport: cluster.transport })
   const metrics = await createMetricsRegistry()
   await client.create(CustomResourceDefinitions, crdManifest(NoteCrd))
   return {

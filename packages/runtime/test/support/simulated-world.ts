@@ -43,8 +43,7 @@ export async function simulatedWorld(
     random,
     ...options.cluster,
   })
-  const transport = { send: cluster.handle.bind(cluster), close: async () => undefined }
-  const client = createClient({ transport, clock, random })
+  const client = createClient({ transport: cluster.transport, clock, random })
   const cache = new Cache(options.streams === false ? withoutStreaming(client) : client, {
     clock,
     random,

@@ -39,8 +39,7 @@ async function store(crds: Definitions): Promise<readonly JsonObject[]> {
     clock,
     random: seededRandom(0),
   })
-  const transport = { send: cluster.handle.bind(cluster), close: () => Promise.resolve() }
-  const client = createClient({ transport, clock, userAgent: 'user', fieldManager: 'user' })
+  const client = createClient({ transport: cluster.transport, clock, userAgent: 'user', fieldManager: 'user' })
   const found: JsonObject[] = []
   for (const crd of crds) {
     // The manifest is what the server accepts; the built-in type spells its schema out.

@@ -15,8 +15,7 @@ export const idleOperator = defineOperator({
 /** Starts it, and resolves when it has seen all resources. */
 export async function openCrowd(count: number): Promise<AsyncDisposable & { readonly model: ConsoleModel }> {
   const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', controllers: false })
-  const transport = { send: cluster.handle.bind(cluster), close: async () => undefined }
-  const client = createClient({ transport })
+  const client = createClient({ transport: cluster.transport })
   await client.create(CustomResourceDefinitions, crdManifest(WebAppCrd))
   await cluster.adopt(
     Array.from({ length: count }, (_, index) => ({

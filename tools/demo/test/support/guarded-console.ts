@@ -34,7 +34,7 @@ export async function openGuardedConsole(): Promise<GuardedConsole> {
     schedule: (delayMs, callback) => systemClock.schedule(delayMs, callback),
   }
   const cluster = await startEmbeddedCluster({ listen: false, controllers: false, clock })
-  const client = createClient({ transport: { send: cluster.handle.bind(cluster), close: async () => undefined } })
+  const client = createClient({ transport: cluster.transport })
   await client.create(CustomResourceDefinitions, crdManifest(WebAppCrd))
   for (const name of ['viewer', 'stranger']) {
     await client.create(ServiceAccounts, {
