@@ -61,8 +61,13 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 			return ctrl.Result{}, err
 		}
 	}
-	if before != status.Phase {
-		r.events.Eventf(app, nil, corev1.EventTypeNormal, status.Phase, "Reconcile", "%s → %s: %s Deployment, %s Service",
+	wrote := wroteDeployment != controllerutil.OperationResultNone || wroteService != controllerutil.OperationResultNone
+	if before != status.Phase || wrote {
+		reason := "Applied"
+		if before != status.Phase {
+			reason = status.Phase
+		}
+		r.events.Eventf(app, nil, corev1.EventTypeNormal, reason, "Reconcile", "%s → %s: %s Deployment, %s Service",
 			before, status.Phase, wroteDeployment, wroteService)
 	}
 	return ctrl.Result{RequeueAfter: 30 * time.Second}, nil
