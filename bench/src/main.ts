@@ -5,10 +5,17 @@ import type { ClusterKind } from './bench-cluster.ts'
 import { asTable, type Result } from './result.ts'
 import { writeResults } from './write-results.ts'
 
-const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result | readonly Result[]>>> = {
-  reconcile: async (kind) => (await import('./reconcile-throughput.ts')).reconcileThroughput(kind, 1_000),
+/** What the command line says about how to run. */
+interface RunOptions {
+  readonly kind: ClusterKind
+  readonly isQuick: boolean
+  readonly baseline: string | undefined
+}
+
+const BENCHMARKS: Readonly<Record<string, (options: RunOptions) => Promise<Result | readonly Result[]>>> = {
+  reconcile: async ({ kind }) => (await import('./reconcile-throughput.ts')).reconcileThroughput(kind, 1_000),
   memory: async () => (await import('./cache-memory.ts')).cacheMemory(10_000),
-  'cold-start': async (kind) => (await import('./cold-start.ts')).coldStart(kind),
+  'cold-start': async ({ kind }) => (await import('./cold-start.ts')).coldStart(kind),
   // No cluster takes part: look-ups are served from memory.
   admission: async () => (await import('./admission.ts')).admission({ roundMs: 2_000 }),
   injection: async () => (await import('./injection.ts')).injection({ roundMs: 3_000 }),
@@ -20,35 +27,37 @@ const BENCHMARKS: Readonly<Record<string, (kind: ClusterKind) => Promise<Result 
       watchers: 50,
       changes: 200,
     }),
-  collector: async (kind) => (await import('./collector.ts')).collectors(kind, 100),
+  collector: async ({ kind }) => (await import('./collector.ts')).collectors(kind, 100),
   'agent-download': async () => (await import('./agent-download.ts')).agentDownload(1024 ** 3),
   // No cluster takes part: it reads and writes files.
   bootstrapper: async () => (await import('./bootstrapper.ts')).bootstrapper(256 * 1024 ** 2),
   // No cluster takes part: it mounts volumes of this machine, and needs root.
   csi: async () => (await import('./csi.ts')).csi(1024 ** 3),
-  dynatrace: async (kind) => (await import('./dynatrace-apply.ts')).dynatraceApply(kind, 50),
+  dynatrace: async ({ kind }) => (await import('./dynatrace-apply.ts')).dynatraceApply(kind, 50),
   // Always on a real control plane; the peer is built, which needs Go.
+  'operator-alone': async (options) => (await import('./peers/operator-alone.ts')).operatorAlone(options),
   'peer-webapps': async () => (await import('./peers/peers.ts')).besidePeers('peer-webapps'),
   'peer-api-servers': async () => (await import('./peers/peers.ts')).besidePeers('peer-api-servers'),
   'peer-dynakubes': async () => (await import('./peers/peers.ts')).besidePeers('peer-dynakubes'),
   'peer-admission': async () => (await import('./peers/peers.ts')).besidePeers('peer-admission'),
-  'peer-growth': async () => (await import('./peers/peers.ts')).besidePeers('peer-growth'),
-  'dynatrace-memory': async (kind) =>
+  'dynatrace-memory': async ({ kind }) =>
     (await import('./dynatrace-memory.ts')).dynatraceMemory(kind, { nodes: 5_000, pods: 20_000 }),
 }
 
 /** Names for several benchmarks. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  peers: ['peer-webapps', 'peer-api-servers', 'memory', 'peer-dynakubes', 'peer-admission', 'peer-growth'],
+  peers: ['operator-alone', 'peer-webapps', 'peer-api-servers', 'memory', 'peer-dynakubes', 'peer-admission'],
 }
 
 const USAGE = `Usage: npm run bench [-- options and names]
 
-Runs benchmarks and prints each figure beside that of a peer, or the raw limit. Without names: all of them, for minutes.
+Runs benchmarks and prints each figure beside that of a peer, or the raw limit. Without names: all of them, for hours.
 
   names                       ${Object.keys(BENCHMARKS).join(', ')};
                               peers: ${GROUPS.peers?.join(', ')}
   --cluster <embedded|real>   where operators run; the real control plane needs Go the first time (default: embedded)
+  --quick                     operator-alone: small and short, to see that it works; its figures mean nothing
+  --baseline <folder>         operator-alone: a clone at another commit, with its packages installed, in the same turns
   --output <text|json>        how to report (default: text)
   --write                     put the results into docs/benchmarks.md, with the date and the machine
   --help                      show this text
@@ -69,15 +78,21 @@ function readArguments() {
         cluster: { type: 'string', default: 'embedded' },
         output: { type: 'string', default: 'text' },
         write: { type: 'boolean', default: false },
+        quick: { type: 'boolean', default: false },
+        baseline: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
     })
-    const { cluster, output, help, write } = values
+    const { cluster, output, help, write, quick, baseline } = values
     const names = positionals.flatMap((name) => GROUPS[name] ?? name)
     if (cluster !== 'embedded' && cluster !== 'real') return undefined
     if ((output !== 'text' && output !== 'json') || names.some((name) => !(name in BENCHMARKS))) return undefined
     return {
-      cluster,
+      options: {
+        kind: cluster,
+        isQuick: quick,
+        baseline,
+      },
       output,
       help,
       write,
@@ -94,13 +109,13 @@ if (command === undefined || command.help) {
   console[command === undefined ? 'error' : 'log'](USAGE)
   process.exit(command === undefined ? 64 : 0)
 }
-const { cluster, output, names, write } = command
+const { options, output, names, write } = command
 const page = new URL('../../docs/benchmarks.md', import.meta.url)
 const results: Result[] = []
 for (const name of names) {
   console.error(`running ${name} …`)
   try {
-    const found = [(await BENCHMARKS[name]?.(cluster)) ?? []].flat()
+    const found = [(await BENCHMARKS[name]?.(options)) ?? []].flat()
     if (write) await writeResults(fileURLToPath(page), name, found, new Date())
     results.push(...found)
   } catch (error) {

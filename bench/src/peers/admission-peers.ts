@@ -8,11 +8,12 @@ import { Namespaces, Pods, ReplicaSets, Secrets, ServiceAccounts } from '@reeve/
 import { issueAuthority, issueServing } from '@reeve/runtime/certificates'
 import { SCENARIOS } from '../admission.ts'
 import { type DynatraceStage, NAMESPACE, startDynatraceStage } from '../dynatrace-stage.ts'
+import { freePort } from '../free-port.ts'
 import { dynakube, namespace, namespaceName, podReview } from '../injection-world.ts'
 import type { Result } from '../result.ts'
 import { CONNECTIONS, compare, connectTo, type ServerConnections } from '../tls-load.ts'
 import type { DynatraceOperator } from './dynatrace-operators.ts'
-import { freePort, startOperator } from './operator-process.ts'
+import { startOperator } from './operator-process.ts'
 import { spread } from './spread.ts'
 
 const POD = 'webhook'

@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { freePort } from '../free-port.ts'
 import { memoryCgroup } from '../memory-cgroup.ts'
 
 /** How exact times are. Rendering metrics takes an operator about a millisecond: more often, that would be measured, too. */
@@ -26,6 +26,14 @@ export interface OperatorCommand {
   readonly reconciles: RegExp
 }
 
+/** How the process runs. */
+export interface StartOptions {
+  /** The core that it is pinned to. @default all of this process */
+  readonly core?: string
+  /** A module that Node loads first, which responds to each message; for {@link OperatorProcess.ask}. */
+  readonly probe?: string
+}
+
 /** What a process has taken so far. */
 export interface Usage {
   readonly cpuMs: number
@@ -35,23 +43,40 @@ export interface Usage {
 
 /** A running operator; disposing asks it to end and waits for that. */
 export interface OperatorProcess extends AsyncDisposable {
+  readonly pid: number
   usage(): Promise<Usage>
-  /** Resolves when it has reconciled this often. */
+  /** Without pages of files, as the kubelet counts it before it evicts a pod. */
+  anonymousBytes(): Promise<number>
+  readonly peakAnonymousBytes: number
+  /** How often it has reconciled. */
+  reconciles(signal: AbortSignal): Promise<number>
+  /** Resolves when it has reconciled this often; with 0, when it serves metrics. */
   untilReconciled(count: number, signal: AbortSignal): Promise<void>
+  /** The response of the probe. */
+  ask(signal: AbortSignal): Promise<unknown>
 }
 
 /** Starts an operator, in the memory cgroup of a pod. */
-export async function startOperator(operator: OperatorCommand): Promise<OperatorProcess> {
+export async function startOperator(
+  operator: OperatorCommand,
+  { core, probe }: StartOptions = {},
+): Promise<OperatorProcess> {
   const port = await freePort()
   const cgroup = await memoryCgroup(`reeve-peer-${port}`, operator.memoryLimitBytes)
-  const [shell = '', ...prefix] = cgroup.prefix
-  const child = spawn(shell, [...prefix, operator.command, ...operator.args(port)], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const [shell = '', ...prefix] = [
+    ...cgroup.prefix,
+    // When the benchmark is killed, the operator ends too.
+    ...['setpriv', '--pdeathsig', 'KILL'],
+    ...(core === undefined ? [] : ['taskset', '--cpu-list', core]),
+  ]
+  const probing = probe === undefined ? [] : ['--expose-gc', '--import', probe]
+  const child = spawn(shell, [...prefix, operator.command, ...probing, ...operator.args(port)], {
+    stdio: ['ignore', 'ignore', 'pipe', ...(probe === undefined ? [] : ['ipc' as const])],
     env: { ...process.env, ...operator.env },
   })
   const { pid } = child
   let lastWords = ''
-  child.stderr.on('data', (chunk: Buffer) => {
+  child.stderr?.on('data', (chunk: Buffer) => {
     lastWords = `${lastWords}${chunk}`.slice(-MAX_LAST_WORDS)
   })
   const requireRunning = () => {
@@ -59,12 +84,35 @@ export async function startOperator(operator: OperatorCommand): Promise<Operator
     throw new Error(`${operator.command} ended with ${child.exitCode ?? child.signalCode}: ${lastWords}`)
   }
   if (pid === undefined) throw new Error(`${operator.command} could not be started`)
+  const reconciles = async (signal: AbortSignal) => {
+    requireRunning()
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`, { signal })
+    return sum(await response.text(), operator.reconciles)
+  }
   return {
+    pid,
     usage: async () => {
       requireRunning()
       return usageOf(pid)
     },
-    untilReconciled: (count, signal) => untilReconciled(requireRunning, port, operator.reconciles, count, signal),
+    anonymousBytes: () => cgroup.anonymousBytes(),
+    get peakAnonymousBytes() {
+      return cgroup.peakBytes
+    },
+    reconciles,
+    async untilReconciled(count, signal) {
+      // Until it listens, requests fail.
+      while ((await reconciles(signal).catch(() => -1)) < count) {
+        requireRunning()
+        await pause(POLL_MS, undefined, { signal })
+      }
+    },
+    async ask(signal) {
+      requireRunning()
+      const response = once(child, 'message', { signal })
+      child.send('ask')
+      return (await response)[0]
+    },
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null) {
         const ended = once(child, 'exit')
@@ -73,25 +121,6 @@ export async function startOperator(operator: OperatorCommand): Promise<Operator
       }
       await cgroup[Symbol.asyncDispose]()
     },
-  }
-}
-
-async function untilReconciled(
-  requireRunning: () => void,
-  port: number,
-  metric: RegExp,
-  count: number,
-  signal: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    requireRunning()
-    const text = await fetch(`http://127.0.0.1:${port}/metrics`, { signal }).then(
-      (response) => response.text(),
-      () => '',
-    )
-    signal.throwIfAborted()
-    if (sum(text, metric) >= count) return
-    await pause(POLL_MS)
   }
 }
 
@@ -114,14 +143,4 @@ export async function usageOf(pid: number): Promise<Usage> {
   const bytes = (name: string) =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? Number.NaN) * 1024
   return { cpuMs: (ticks * 1_000) / TICKS_PER_SECOND, residentBytes: bytes('VmRSS'), peakBytes: bytes('VmHWM') }
-}
-
-/** A port that nothing listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error('no port is free')
-  return address.port
 }

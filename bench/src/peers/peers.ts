@@ -8,7 +8,6 @@ import { admissionBesidePeer } from './admission-peers.ts'
 import { dynaKubes } from './dynakubes.ts'
 import { reeveDynatrace, referenceDynatrace } from './dynatrace-operators.ts'
 import { embeddedRounds } from './embedded-rounds.ts'
-import { growth } from './growth.ts'
 import { LoadWatch } from './load-watch.ts'
 import { controllerRuntimeOperator, type OperatorOn, reeveOperator } from './programs.ts'
 import { median, spread } from './spread.ts'
@@ -21,7 +20,7 @@ const ADMISSION_ROUND_MS = 3_000
 const NO_PEER = 'set DYNATRACE_OPERATOR to a built program of it'
 
 /** The parts, in the order in which they run. */
-export type PeerPart = 'peer-webapps' | 'peer-api-servers' | 'peer-dynakubes' | 'peer-admission' | 'peer-growth'
+export type PeerPart = 'peer-webapps' | 'peer-api-servers' | 'peer-dynakubes' | 'peer-admission'
 
 interface Figure {
   readonly name: string
@@ -90,10 +89,6 @@ const PEERS: Readonly<Record<PeerPart, (load: LoadWatch) => Promise<readonly Res
       if (peer === undefined) return [withoutPeer('admission beside Dynatrace Operator 1.8.1', 'not measured', NO_PEER)]
       return admissionBesidePeer(await reeveDynatrace(folder), peer, ADMISSION_ROUND_MS)
     }),
-  'peer-growth': () =>
-    inFolder(async (folder) =>
-      growth(await reeveOperator(folder), { counts: [100, 1_000, 10_000], concurrencies: [1, 10, 50] }),
-    ),
 }
 
 /** Runs a part, and says how busy the machine was. */

@@ -1,25 +1,14 @@
 /** One round: a control plane, WebApps, and one operator that brings them up. */
-import { crdManifest } from '@reeve/crd'
-import {
-  CustomResourceDefinitions,
-  connect,
-  Deployments,
-  type KubeClient,
-  type KubeObject,
-  Namespaces,
-  Services,
-  type Stored,
-} from '@reeve/kube'
-import { type RealCluster, startRealCluster } from '@reeve/real-cluster'
+import { Deployments, type KubeClient, type KubeObject, Services, type Stored } from '@reeve/kube'
+import type { RealCluster } from '@reeve/real-cluster'
 import { CREATED_FROM } from '@reeve/runtime/engine'
 import { controllerReference } from '@reeve/runtime/owner-references'
-import { renderWebApp, type WebApp, WebAppCrd, WebApps } from '@reeve/webapp'
-import { createWebApps, inParallel, untilServed, webAppName } from '../webapp-load.ts'
+import { renderWebApp, type WebApp, WebApps } from '@reeve/webapp'
+import { createWebApps, inParallel, webAppName } from '../webapp-load.ts'
 import { type OperatorCommand, startOperator, type Usage, usageOf } from './operator-process.ts'
 import type { OperatorOn } from './programs.ts'
+import { NAMESPACE, onControlPlane } from './webapp-cluster.ts'
 
-const NAMESPACE = 'operator'
-const DEADLINE_MS = 1_200_000
 /** After this long without work an operator counts as idle. */
 const REST_MS = 3_000
 
@@ -44,9 +33,6 @@ export interface WebAppRound {
   readonly status: WebApp['status']
 }
 
-/** The part of a round that is repeated for other numbers of WebApps. */
-export type BringUp = Omit<WebAppRound, 'restartMs' | 'restartWrites' | 'status'>
-
 /** Measures an operator on a control plane of its own. */
 export function webAppRound(operator: OperatorOn, count: number): Promise<WebAppRound> {
   return onControlPlane(async (client, cluster, signal) => {
@@ -68,34 +54,6 @@ export function webAppRound(operator: OperatorOn, count: number): Promise<WebApp
  */
 export function bareRound(count: number, status: WebApp['status']): Promise<number> {
   return onControlPlane(async (client) => bareWrites(client, await createWebApps(client, NAMESPACE, count), status))
-}
-
-/** Only brings WebApps up. */
-export function bringUpRound(operator: OperatorOn, count: number): Promise<BringUp> {
-  return onControlPlane(async (client, cluster, signal) => {
-    const command = operator(cluster)
-    const idleBytes = await idleMemory(command)
-    await createWebApps(client, NAMESPACE, count)
-    return { idleBytes, ...(await measureBringUp(client, cluster, command, count, signal)) }
-  })
-}
-
-async function onControlPlane<R>(
-  work: (client: KubeClient, cluster: RealCluster, signal: AbortSignal) => Promise<R>,
-): Promise<R> {
-  const signal = AbortSignal.timeout(DEADLINE_MS)
-  // Each WebApp has a Service, and the usual range has 254 addresses.
-  const apiServerArguments = ['--service-cluster-ip-range=10.0.0.0/16']
-  await using cluster = await startRealCluster({ controllers: [], apiServerArguments, signal })
-  const client = await connect({ kubeconfig: cluster.kubeconfigPath, fieldManager: 'bench' })
-  try {
-    await client.apply(CustomResourceDefinitions, crdManifest(WebAppCrd))
-    await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } })
-    await untilServed(client, signal)
-    return await work(client, cluster, signal)
-  } finally {
-    await client.close()
-  }
 }
 
 async function measureBringUp(
