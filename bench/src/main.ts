@@ -10,6 +10,7 @@ interface RunOptions {
   readonly kind: ClusterKind
   readonly isQuick: boolean
   readonly baseline: string | undefined
+  readonly minutes: number | undefined
 }
 
 const BENCHMARKS: Readonly<Record<string, (options: RunOptions) => Promise<Result | readonly Result[]>>> = {
@@ -40,9 +41,13 @@ const BENCHMARKS: Readonly<Record<string, (options: RunOptions) => Promise<Resul
   'peer-api-servers': async () => (await import('./peers/peers.ts')).besidePeers('peer-api-servers'),
   'peer-dynakubes': async () => (await import('./peers/peers.ts')).besidePeers('peer-dynakubes'),
   'peer-admission': async () => (await import('./peers/peers.ts')).besidePeers('peer-admission'),
+  soak: async ({ minutes, isQuick }) => (await import('./soak.ts')).soak(minutes ?? (isQuick ? 3 : 60)),
   'dynatrace-memory': async ({ kind }) =>
     (await import('./dynatrace-memory.ts')).dynatraceMemory(kind, { nodes: 5_000, pods: 20_000 }),
 }
+
+/** It takes an hour, and only runs when it is named. */
+const SOAK = 'soak'
 
 /** Names for several benchmarks. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
@@ -51,13 +56,14 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 
 const USAGE = `Usage: npm run bench [-- options and names]
 
-Runs benchmarks and prints each figure beside that of a peer, or the raw limit. Without names: all of them, for hours.
+Runs benchmarks and prints each figure beside that of a peer, or the raw limit. Without names: all but soak, for hours.
 
   names                       ${Object.keys(BENCHMARKS).join(', ')};
                               peers: ${GROUPS.peers?.join(', ')}
   --cluster <embedded|real>   where operators run; the real control plane needs Go the first time (default: embedded)
-  --quick                     operator-alone: small and short, to see that it works; its figures mean nothing
+  --quick                     operator-alone and soak: small and short, to see that they work; their figures mean nothing
   --baseline <folder>         operator-alone: a clone at another commit, with its packages installed, in the same turns
+  --minutes <number>          soak: how long (default: 60)
   --output <text|json>        how to report (default: text)
   --write                     put the results into docs/benchmarks.md, with the date and the machine
   --help                      show this text
@@ -80,23 +86,26 @@ function readArguments() {
         write: { type: 'boolean', default: false },
         quick: { type: 'boolean', default: false },
         baseline: { type: 'string' },
+        minutes: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
     })
-    const { cluster, output, help, write, quick, baseline } = values
+    const { cluster, output, help, write, quick, baseline, minutes } = values
     const names = positionals.flatMap((name) => GROUPS[name] ?? name)
     if (cluster !== 'embedded' && cluster !== 'real') return undefined
     if ((output !== 'text' && output !== 'json') || names.some((name) => !(name in BENCHMARKS))) return undefined
+    if (minutes !== undefined && !(Number(minutes) > 0)) return undefined
     return {
       options: {
         kind: cluster,
         isQuick: quick,
         baseline,
+        minutes: minutes === undefined ? undefined : Number(minutes),
       },
       output,
       help,
       write,
-      names: names.length > 0 ? names : Object.keys(BENCHMARKS),
+      names: names.length > 0 ? names : Object.keys(BENCHMARKS).filter((name) => name !== SOAK),
     } as const
   } catch {
     // An unknown option: the usage lists the valid ones.

@@ -11,13 +11,14 @@ export function createWebApps(
   namespace: string,
   count: number,
 ): Promise<readonly Stored<WebApp>[]> {
-  return inParallel(count, (index) => client.create(WebApps, webapp(namespace, index)))
+  return inParallel(count, (index) => client.create(WebApps, webApp(namespace, index)))
 }
 
 /** The name of the WebApp with this index. */
 export const webAppName = (index: number): string => `app-${index}`
 
-const webapp = (namespace: string, index: number): WebApp => ({
+/** The WebApp with this index. */
+export const webApp = (namespace: string, index: number): WebApp => ({
   apiVersion: 'example.com/v1',
   kind: 'WebApp',
   metadata: { name: webAppName(index), namespace },
