@@ -50,11 +50,10 @@ export class UnversionedListError extends RuntimeError {
 export class StreamingUnavailableError extends RuntimeError {
   override readonly name = 'StreamingUnavailableError'
 
-  constructor(what: string, options?: ErrorOptions) {
+  constructor(what: string) {
     super(
       'STREAMING_UNAVAILABLE',
       `the server does not stream the initial state of ${what}: using a paged list instead`,
-      options,
     )
   }
 }

@@ -22,7 +22,7 @@ import { exponentialBackoff } from '../queue/backoff.ts'
 import { isNewer, isOrdered } from '../resource-version.ts'
 import { ListTimeoutError, StaleListError, StreamingUnavailableError, WatchSilentError } from './cache-error.ts'
 import { CollectionSource, type CollectionSourceOptions, type WatchStart } from './collection-source.ts'
-import type { InformerFailure, InformerHealth, InformerState } from './informer-health.ts'
+import type { InformerFailure, InformerHealth } from './informer-health.ts'
 import type { InformerMetrics } from './informer-metrics.ts'
 import { resourceName } from './informer-options.ts'
 import type { Change, InformerStore } from './informer-store.ts'
@@ -52,6 +52,34 @@ export interface ReflectorOptions<T extends KubeObject> extends CollectionSource
   readonly streaming: StreamingSupport
 }
 
+/** The whole state is fetched: as the first events of a watch, or in pages. */
+interface Listing {
+  readonly name: 'listing'
+  readonly how: 'streamed' | 'paged'
+  /** How many lists in a row were older than the store, */
+  readonly stale: number
+  /** and how many found that the kind is not served. */
+  readonly missing: number
+}
+
+/** A watch is open or being opened. */
+interface Watching {
+  readonly name: 'watching'
+}
+
+/** What the loop does now, and what comes next: it decides, and health shows its name. */
+type State =
+  | { readonly name: 'waiting' }
+  | Listing
+  | Watching
+  | { readonly name: 'backing-off'; readonly delayMs: number; readonly next: Listing | Watching }
+  /** The kind is not served, and is asked for again. */
+  | { readonly name: 'missing'; readonly next: Listing }
+  | { readonly name: 'stopped' }
+
+const WATCHING: Watching = { name: 'watching' }
+const STOPPED: State = { name: 'stopped' }
+
 /**
  * The loop behind an informer.
  *
@@ -64,18 +92,16 @@ export class Reflector<T extends KubeObject> {
   readonly #source: CollectionSource<T>
   readonly #resource: string
   readonly #logger: Logger
-  #state: InformerState = 'waiting'
-  #stateSinceMs: number
-  #isSynced = false
-  #mustList = true
-  /** How long this informer does not use streaming after it failed. */
-  #skipsStreaming: 'no' | 'once' | 'always' = 'no'
+  #state: State = { name: 'waiting' }
+  /** False once the server rejected a stream of this collection, or was silent. */
+  #canStream = true
+  /** In a row: the delay grows with them. */
   #failures = 0
-  #staleLists = 0
-  /** Lists in a row that found the kind missing. */
-  #missingLists = 0
   #failingSinceMs: number | undefined
   #lastFailure: InformerHealth['lastFailure']
+  #isSynced = false
+  // Only shown:
+  #stateSinceMs: number
   #lastContactMs: number | undefined
   #lists = 0
   #watches = 0
@@ -94,19 +120,14 @@ export class Reflector<T extends KubeObject> {
 
   /** False while the kind is known to be missing. */
   get isServed(): boolean {
-    return this.#missingLists === 0
+    const coming = 'next' in this.#state ? this.#state.next : this.#state
+    return coming.name !== 'listing' || coming.missing === 0
   }
 
   /** Runs until `signal` aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options
-    while (!signal.aborted) {
-      const delayMs = await this.#turn(signal)
-      if (delayMs === 0 || signal.aborted) continue
-      if (this.#state !== 'missing') this.#enter('backing-off')
-      await sleep(delayMs, { clock, signal }).catch(() => undefined) // aborted: the loop's condition ends it
-    }
-    this.#enter('stopped')
+    while (!signal.aborted) this.#enter(await this.#step(this.#state, signal))
+    this.#enter(STOPPED)
   }
 
   health(): InformerHealth {
@@ -115,10 +136,10 @@ export class Reflector<T extends KubeObject> {
     return {
       resource: this.#resource,
       description: this.#source.description,
-      state: this.#state,
+      state: this.#state.name,
       stateSinceMs: this.#stateSinceMs,
       isSynced: this.#isSynced,
-      isHealthy: this.#isSynced && this.#state !== 'stopped' && failingForMs < CACHE_DEFAULTS.unhealthyAfterMs,
+      isHealthy: this.#isSynced && this.#state.name !== 'stopped' && failingForMs < CACHE_DEFAULTS.unhealthyAfterMs,
       objects: store.view.size,
       ownWrites: store.ownWrites,
       resourceVersion: store.seenVersion,
@@ -131,102 +152,44 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** One list or one watch; returns how long to wait before the next. */
-  async #turn(signal: AbortSignal): Promise<number> {
-    const { clock } = this.#options
-    const startedMs = clock.now()
-    try {
-      if (!this.#mustList) {
-        this.#enter('watching')
-        // A response proves nothing about an internal failure.
-        const isOurs = this.#lastFailure?.reason === 'internal'
-        if (this.#failingSinceMs !== undefined && !isOurs) await this.#probe(signal)
-        const heard = await this.#watch(signal)
-        // A watch may end at any time, but one that ends immediately without an event would cause a tight loop.
-        if (heard > 0 || clock.now() - startedMs >= CACHE_DEFAULTS.minWatchMs) {
-          this.#failures = 0
-          return 0
+  /** Does what a state says, and returns the state after it. */
+  async #step(state: State, signal: AbortSignal): Promise<State> {
+    switch (state.name) {
+      case 'waiting':
+        return this.#newListing()
+      case 'listing':
+        try {
+          return await (state.how === 'paged' ? this.#list(state, signal) : this.#stream(state, signal))
+        } catch (error) {
+          if (signal.aborted) return STOPPED
+          // A stream becomes a watch when its initial state is complete.
+          return this.#isWatching ? this.#afterWatch(error) : this.#afterList(state, error)
         }
-        return this.#fail('closed', new Error('the server ended the watch immediately'))
+      case 'watching':
+        try {
+          return await this.#watch(signal)
+        } catch (error) {
+          return signal.aborted ? STOPPED : this.#afterWatch(error)
+        }
+      case 'backing-off':
+      case 'missing': {
+        const delayMs = state.name === 'missing' ? CACHE_DEFAULTS.missingRetryMs : state.delayMs
+        // Aborted: the condition of the loop ends it.
+        await sleep(delayMs, { clock: this.#options.clock, signal }).catch(() => undefined)
+        return state.next
       }
-      if (this.#options.streaming.isOffered && this.#skipsStreaming === 'no') await this.#stream(signal)
-      else await this.#list(signal)
-      return 0
-    } catch (error) {
-      if (signal.aborted) return 0
-      if (this.#mustList && this.#options.mayBeMissing && isNotFound(error)) return this.#miss(error)
-      if (error instanceof StreamingUnavailableError) {
-        this.#logger.debug({ reason: reasonOf(error.cause) }, 'streaming lists are not available, listing in pages')
-        return 0
-      }
-      return this.#fail(this.#classify(error), error)
+      case 'stopped':
+        return state
     }
   }
 
-  /**
-   * The kind is not served: an empty collection. One that has objects must be missing several times, because one of
-   * several API servers may be late to serve it. Returns when to list again.
-   */
-  #miss(error: unknown): number {
-    const { store } = this.#options
-    this.#missingLists++
-    if (store.view.size > 0 && this.#missingLists < CACHE_DEFAULTS.maxMissingLists) return this.#fail('refused', error)
-    if (this.#state !== 'missing' && this.#missingLists === 1) this.#logger.info({}, 'the kind is not served, waiting')
-    this.#failures = 0
-    this.#accept(new Map(), store.seenVersion ?? '0', store.sequence)
-    this.#enter('missing')
-    return CACHE_DEFAULTS.missingRetryMs
-  }
-
-  /** Decides what a failure means for the next attempt. */
-  #classify(error: unknown): InformerFailure {
-    if (isExpired(error)) {
-      this.#mustList = true
-      return 'expired'
-    }
-    if (error instanceof WatchSilentError) {
-      // Not every server sends bookmarks: the delay must not grow because a server is quiet.
-      this.#failures = 0
-      return 'silent'
-    }
-    if (error instanceof StaleListError) return 'stale'
-    if (isApiError(error)) {
-      // Rejections other than those about identity and load concern the version to resume from.
-      if (![401, 403, 429, 500, 502, 503].includes(error.status)) this.#mustList = true
-      return 'refused'
-    }
-    const isRemote = isConnectionError(error) || isDeadlineExceeded(error) || error instanceof ListTimeoutError
-    return isRemote ? 'unreachable' : 'internal'
-  }
-
-  #fail(reason: InformerFailure, error: unknown): number {
-    const { clock, random, metrics } = this.#options
-    this.#failures++
-    this.#failingSinceMs ??= clock.now()
-    const message = reasonOf(error)
-    this.#lastFailure = { reason, message, atMs: clock.now() }
-    metrics.failed(this.#resource, reason)
-    const delayMs = Math.max(
-      exponentialBackoff(this.#failures, {
-        baseMs: CACHE_DEFAULTS.backoffBaseMs,
-        maxMs: CACHE_DEFAULTS.backoffMaxMs,
-        jitter: CACHE_DEFAULTS.backoffJitter,
-        random,
-      }),
-      retryAfterMs(error),
-    )
-    const fields = { reason, err: error, failures: this.#failures, delayMs, relist: this.#mustList }
-    if (reason === 'internal') this.#logger.error(fields, 'informer failed unexpectedly')
-    // The client reports an unreachable server and rejected credentials once, for all informers.
-    else if (reason === 'unreachable' || isUnauthorized(error)) this.#logger.debug(fields, 'informer was interrupted')
-    else this.#logger.warn(fields, 'informer was interrupted')
-    return delayMs
+  #newListing(): Listing {
+    return { name: 'listing', how: this.#canStream ? 'streamed' : 'paged', stale: 0, missing: 0 }
   }
 
   /** Fetches everything in pages. */
-  async #list(signal: AbortSignal): Promise<void> {
+  async #list(state: Listing, signal: AbortSignal): Promise<State> {
     const { store } = this.#options
-    this.#enter('listing')
     const begunAt = store.sequence
     const floor = store.newestVersion
     const objects = new Map<string, Stored<T>>()
@@ -235,24 +198,23 @@ export class Reflector<T extends KubeObject> {
       (object) => this.#collect(objects, object),
       () => objects.clear(),
     )
-    this.#replace(objects, version, begunAt, floor, 'paged')
+    this.#replace(state, objects, version, begunAt, floor)
+    return WATCHING
   }
 
   /** Fetches everything as events of a watch, and continues watching. */
-  async #stream(signal: AbortSignal): Promise<void> {
+  async #stream(state: Listing, signal: AbortSignal): Promise<State> {
     const { store, clock, silenceMs, streaming } = this.#options
-    this.#enter('listing')
+    const paged: Listing = { ...state, how: 'paged' }
+    if (!streaming.isOffered) return paged
     const begunAt = store.sequence
     const floor = store.newestVersion
     const startedMs = clock.now()
     const objects = new Map<string, Stored<T>>()
-    let isComplete = false
     const collect = (event: WatchEvent<T>) => {
       if (event.type === 'BOOKMARK') {
         if (event.object.metadata.annotations?.[INITIAL_EVENTS_END] !== 'true') return
-        isComplete = true
-        this.#replace(objects, event.object.metadata.resourceVersion, begunAt, floor, 'streamed')
-        this.#enter('watching')
+        this.#replace(state, objects, event.object.metadata.resourceVersion, begunAt, floor)
         return
       }
       if (event.type === 'DELETED') objects.delete(formatKey(event.object.metadata))
@@ -260,50 +222,55 @@ export class Reflector<T extends KubeObject> {
       if (clock.now() - startedMs > CACHE_DEFAULTS.streamTimeoutMs)
         throw new StreamingUnavailableError(this.#source.description)
     }
+    let reason = 'the server ended the stream before the initial state was complete'
     try {
       await this.#session(
         signal,
         { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' },
-        () => (isComplete ? silenceMs : CACHE_DEFAULTS.streamSilenceMs),
-        (event) => (isComplete ? this.#take(event) : collect(event)),
+        () => (this.#isWatching ? silenceMs : CACHE_DEFAULTS.streamSilenceMs),
+        (event) => (this.#isWatching ? this.#take(event) : collect(event)),
       )
+      if (this.#isWatching) return WATCHING
     } catch (error) {
-      if (isComplete || signal.aborted) throw error
+      if (this.#isWatching || signal.aborted || error instanceof StaleListError) throw error
       // After any failure, pages may work; only a clear rejection is shared with the other informers.
       if (isInvalid(error)) streaming.isOffered = false
       const isRefused = isApiError(error) && error.status < 500 && error.status !== 429 && !isExpired(error)
       const isUnavailable = isRefused || error instanceof WatchSilentError || error instanceof StreamingUnavailableError
-      this.#skipsStreaming = isUnavailable && !isNotFound(error) ? 'always' : 'once'
-      throw isUnavailable ? new StreamingUnavailableError(this.#source.description, { cause: error }) : error
+      if (!isUnavailable) return this.#fail(error, paged)
+      if (!isNotFound(error)) this.#canStream = false
+      reason = messageOf(error)
     }
-    if (isComplete) return
-    this.#skipsStreaming = 'once'
-    throw new StreamingUnavailableError(this.#source.description)
+    this.#logger.debug({ reason }, 'streaming lists are not available, listing in pages')
+    return paged
   }
 
-  /**
-   * Reads a single object. A watch is silent while nothing changes, so after a failure this shows that the server
-   * responds again.
-   */
-  async #probe(signal: AbortSignal): Promise<void> {
-    await this.#source.probe(signal)
-    this.#heard()
-  }
-
-  /** Watches from where the store is; returns how many events came. */
-  async #watch(signal: AbortSignal): Promise<number> {
-    const { store, silenceMs } = this.#options
-    let heard = 0
+  /** Watches from where the store is. */
+  async #watch(signal: AbortSignal): Promise<State> {
+    const { store, silenceMs, clock } = this.#options
+    const startedMs = clock.now()
+    // A watch is silent while nothing changes: reading a single object shows that the server responds again. That proves
+    // nothing about an internal failure.
+    if (this.#failingSinceMs !== undefined && this.#lastFailure?.reason !== 'internal') {
+      await this.#source.probe(signal)
+      this.#heard()
+    }
+    let events = 0
     await this.#session(
       signal,
       { resourceVersion: store.seenVersion ?? '' },
       () => silenceMs,
       (event) => {
-        heard++
+        events++
         this.#take(event)
       },
     )
-    return heard
+    // A watch may end at any time, but one that ends immediately without an event would cause a tight loop.
+    if (events === 0 && clock.now() - startedMs < CACHE_DEFAULTS.minWatchMs) {
+      return this.#fail(new Error('the server ended the watch immediately'), WATCHING, 'closed')
+    }
+    this.#failures = 0
+    return WATCHING
   }
 
   async #session(
@@ -327,10 +294,7 @@ export class Reflector<T extends KubeObject> {
     // Only now is the connection known to work: a server that expires every version must not cause a tight loop.
     this.#failures = 0
     if (event.type === 'BOOKMARK') store.bookmark(event.object.metadata.resourceVersion)
-    else {
-      const object = store.ownWrite(event.object) ?? prepare(event.object)
-      onChanges(store.applyEvent(event.type, object), false)
-    }
+    else onChanges(store.applyEvent(event.type, store.ownWrite(event.object) ?? prepare(event.object)), false)
   }
 
   /** An object that is cached already, in this version, is kept: readers continue to share it. */
@@ -342,27 +306,25 @@ export class Reflector<T extends KubeObject> {
     objects.set(key, isKnown ? known : this.#options.prepare(object))
   }
 
+  /** Takes over a complete list, unless it is older than `floor`, and begins to watch. */
   #replace(
+    { how, stale, missing }: Listing,
     objects: ReadonlyMap<string, Stored<T>>,
     version: string,
     begunAt: number,
     floor: string | undefined,
-    how: 'paged' | 'streamed',
   ): void {
     const { metrics } = this.#options
     if (isOrdered(floor) && isOrdered(version) && isNewer(floor, version)) {
-      this.#staleLists++
-      if (this.#staleLists < CACHE_DEFAULTS.maxStaleLists)
+      if (stale + 1 < CACHE_DEFAULTS.maxStaleLists) {
         throw new StaleListError(this.#source.description, version, floor)
+      }
       this.#logger.warn({ listed: version, known: floor }, 'the server has an older state than before, accepting it')
     }
-    this.#staleLists = 0
-    if (!this.isServed) this.#logger.info({}, 'the kind is served now')
-    this.#missingLists = 0
+    if (missing > 0) this.#logger.info({}, 'the kind is served now')
     this.#lists++
-    this.#mustList = false
-    if (this.#skipsStreaming === 'once') this.#skipsStreaming = 'no'
     metrics.listed(this.#resource, how)
+    this.#enter(WATCHING)
     const changes = this.#accept(objects, version, begunAt)
     this.#logger.debug({ how, objects: objects.size, changes }, 'listed')
   }
@@ -381,22 +343,83 @@ export class Reflector<T extends KubeObject> {
     return changes.length
   }
 
+  /** After a watch failed: it continues, unless the server rejects the version that it would continue from. */
+  #afterWatch(error: unknown): State {
+    // Rejections other than those about identity and load concern the version to resume from.
+    const isAboutVersion = isApiError(error) && ![401, 403, 429, 500, 502, 503].includes(error.status)
+    return this.#fail(error, isExpired(error) || isAboutVersion ? this.#newListing() : WATCHING)
+  }
+
+  /** After a list failed. */
+  #afterList(state: Listing, error: unknown): State {
+    const { mayBeMissing, store } = this.#options
+    if (error instanceof StaleListError) return this.#fail(error, { ...state, stale: state.stale + 1 })
+    if (!mayBeMissing || !isNotFound(error)) return this.#fail(error, state)
+    // The kind is not served: an empty collection. One that has objects must be missing several times, because one of
+    // several API servers may be late to serve it.
+    const next = { ...state, missing: state.missing + 1 }
+    if (store.view.size > 0 && next.missing < CACHE_DEFAULTS.maxMissingLists) return this.#fail(error, next)
+    if (next.missing === 1) this.#logger.info({}, 'the kind is not served, waiting')
+    this.#failures = 0
+    const missing: State = { name: 'missing', next }
+    this.#enter(missing)
+    this.#accept(new Map(), store.seenVersion ?? '0', store.sequence)
+    return missing
+  }
+
+  /** Records a failure, and backs off before the next state. */
+  #fail(error: unknown, next: Listing | Watching, reason = failureOf(error)): State {
+    const { clock, random, metrics } = this.#options
+    // Not every server sends bookmarks: the delay must not grow because a server is quiet.
+    this.#failures = reason === 'silent' ? 1 : this.#failures + 1
+    this.#failingSinceMs ??= clock.now()
+    this.#lastFailure = { reason, message: messageOf(error), atMs: clock.now() }
+    metrics.failed(this.#resource, reason)
+    const delayMs = Math.max(
+      exponentialBackoff(this.#failures, {
+        baseMs: CACHE_DEFAULTS.backoffBaseMs,
+        maxMs: CACHE_DEFAULTS.backoffMaxMs,
+        jitter: CACHE_DEFAULTS.backoffJitter,
+        random,
+      }),
+      retryAfterMs(error),
+    )
+    const fields = { reason, err: error, failures: this.#failures, delayMs, relist: next.name === 'listing' }
+    if (reason === 'internal') this.#logger.error(fields, 'informer failed unexpectedly')
+    // The client reports an unreachable server and rejected credentials once, for all informers.
+    else if (reason === 'unreachable' || isUnauthorized(error)) this.#logger.debug(fields, 'informer was interrupted')
+    else this.#logger.warn(fields, 'informer was interrupted')
+    return { name: 'backing-off', delayMs, next }
+  }
+
   #heard(): void {
     this.#lastContactMs = this.#options.clock.now()
     this.#failingSinceMs = undefined
   }
 
-  #enter(state: InformerState): void {
-    if (this.#state === state) return
-    this.#state = state
-    this.#stateSinceMs = this.#options.clock.now()
+  get #isWatching(): boolean {
+    return this.#state.name === 'watching'
   }
+
+  #enter(state: State): void {
+    if (this.#state.name !== state.name) this.#stateSinceMs = this.#options.clock.now()
+    this.#state = state
+  }
+}
+
+function failureOf(error: unknown): InformerFailure {
+  if (isExpired(error)) return 'expired'
+  if (error instanceof WatchSilentError) return 'silent'
+  if (error instanceof StaleListError) return 'stale'
+  if (isApiError(error)) return 'refused'
+  const isRemote = isConnectionError(error) || isDeadlineExceeded(error) || error instanceof ListTimeoutError
+  return isRemote ? 'unreachable' : 'internal'
 }
 
 function retryAfterMs(error: unknown): number {
   return isApiError(error) ? (error.retryAfterMs ?? 0) : 0
 }
 
-function reasonOf(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
