@@ -22,7 +22,7 @@ async function review(object: object, oldObject?: object) {
 const targeting = (reference: string, namespace = 'default') =>
   collectorOf({ tenant: { reference }, metadata: { name: 'a', namespace } })
 
-it('accepts a valid Collector, rejects others with field and remedy, and never blocks a deletion', async () => {
+it('the webhook for Collectors accepts a valid Collector, rejects others with field and remedy, and never blocks a deletion', async () => {
   expect(await review(targeting('default'))).toContain('"allowed":true')
   const bad = collectorOf({ spec: { cluster: 'nowhere' }, collector: { configuration: '!' } })
   const response = await review(bad)

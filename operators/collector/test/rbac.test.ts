@@ -96,7 +96,7 @@ describe.skipIf(helmPath === undefined)('the chart (skipped without helm)', () =
   })
 })
 
-it('prints the roles for its settings', async () => {
+it('the command rbac prints the roles for its settings', async () => {
   const { code, stdout } = await runCaptured(main, ['rbac', '--namespace', NAMESPACE])
   expect(code).toBe(0)
   const objects = parseAllDocuments(stdout).map((document) => document.toJS() as UnknownObject)

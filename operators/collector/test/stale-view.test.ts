@@ -3,7 +3,7 @@ import { Explorer } from '@reeve/simulation'
 import { expect, it } from 'vitest'
 import { exploreCollectors, shortLife } from '../exploration/collector.ts'
 
-it('installs nothing for a Collector that is already deleted', { timeout: 120_000 }, async () => {
+it('nothing is installed for a Collector that is already deleted', { timeout: 120_000 }, async () => {
   const explorer = new Explorer({ operator: exploreCollectors().operator, scenario: shortLife })
   const points = [...(await explorer.points('stale-view')).entries()].filter(([, { label }]) =>
     /^restarted at event \d+ \(DELETED collectors/.test(label),

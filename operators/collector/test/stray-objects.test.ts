@@ -11,7 +11,7 @@ const key = { namespace: 'default', name: 'acme-logs' }
 let world: Awaited<ReturnType<typeof createWorld>> | undefined
 afterEach(() => world?.close())
 
-it('removes objects that a failed upgrade did not delete', async () => {
+it('objects that a failed upgrade did not delete are removed', async () => {
   const { operator } = exploreCollectors()
   const simulated = await createWorld({ seed: 1, operator })
   world = simulated

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-it('survives crashes and lost leases, and its webhook defaults what users apply', async () => {
+it('the WebApp operator as a process survives crashes and lost leases, and its webhook defaults what users apply', async () => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [

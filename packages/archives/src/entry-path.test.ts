@@ -7,7 +7,7 @@ import { staysInside } from './link-target.ts'
 
 const segment = fc.constantFrom('..', '.', '', 'a', 'b', 'd', '...')
 
-it('gives only paths that stay below the folder', () => {
+it('paths of entries stay below the folder', () => {
   fc.assert(
     fc.property(fc.array(segment, { maxLength: 8 }), (segments) => {
       let path: string
@@ -23,7 +23,7 @@ it('gives only paths that stay below the folder', () => {
   )
 })
 
-it('follows links as a file system does', () => {
+it('links in paths of entries are followed as a file system does', () => {
   // Against a model that walks with real `..` semantics over a small tree of links.
   const links = fc.dictionary(
     fc.constantFrom('a', 'b', 'd/a', 'd/b'),

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { installFolder } from './install-folder.ts'
 import { listing, scratchFolder } from './testing/scratch-folder.ts'
 
-it('makes the target appear with its whole content', async () => {
+it('installing a folder makes the target appear with its whole content', async () => {
   await using scratch = await scratchFolder()
   const options = { target: join(scratch.path, 'deep', 'agent'), work: join(scratch.path, 'work') }
   expect(await installFolder(options, (folder) => writeFile(join(folder, 'file'), 'x'))).toBe(true)
@@ -12,14 +12,14 @@ it('makes the target appear with its whole content', async () => {
   expect(await readdir(scratch.path)).not.toContain('work')
 })
 
-it('does nothing if the target exists', async () => {
+it('installing a folder does nothing if the target exists', async () => {
   await using scratch = await scratchFolder()
   const options = { target: scratch.target, work: join(scratch.path, 'work') }
   const unexpected = () => Promise.reject(new Error('must not be called'))
   expect(await installFolder(options, unexpected)).toBe(false)
 })
 
-it('leaves no target after a failure, and starts clean after a crash', async () => {
+it('installing a folder leaves no target after a failure, and starts clean after a crash', async () => {
   await using scratch = await scratchFolder()
   const options = { target: join(scratch.path, 'agent'), work: join(scratch.path, 'work') }
   const failing = async (folder: string) => {
@@ -34,7 +34,7 @@ it('leaves no target after a failure, and starts clean after a crash', async () 
   expect(await readdir(options.target)).toEqual(['whole'])
 })
 
-it('installs only the preferred subfolder when the content has it', async () => {
+it('only the preferred subfolder is installed when the content has it', async () => {
   await using scratch = await scratchFolder()
   const options = {
     target: join(scratch.path, 'agent'),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { releaseMemory } from './release-memory.ts'
 
-it('frees chunks that own their memory and not those that share it', () => {
+it('chunks that own their memory are freed, and those that share it are not', () => {
   const whole = new Uint8Array(1_000)
   const shared = new Uint8Array(1_000)
   const part = shared.subarray(0, 999)

@@ -17,7 +17,7 @@ async function unpacked(entries: readonly ZipEntry[], options: UnpackOptions = {
   return { files: await listing(scratch.target), outside: await readdir(scratch.path) }
 }
 
-it('unpacks folders and files with their permissions, but never more than those', async () => {
+it('unpackZip unpacks folders and files with their permissions, but never more than those', async () => {
   const { files } = await unpacked([
     { name: 'agent/', mode: 0o40750 },
     { name: 'agent/bin/run', content: 'run', mode: 0o104755 },
@@ -33,19 +33,19 @@ it('unpacks folders and files with their permissions, but never more than those'
   })
 })
 
-it('lets the caller choose the permissions of files by their path', async () => {
+it('unpackZip lets the caller choose the permissions of files by their path', async () => {
   const fileMode = (path: string, mode: number) => (path.startsWith('shared/') ? 0o666 : mode)
   const { files } = await unpacked([{ name: './shared/a', content: 'c' }, { name: 'own/b' }], { fileMode })
   expect(files).toMatchObject({ 'shared/a': '666 c', 'own/b': '644 ' })
 })
 
-it('writes a symbolic link as a file with the target as its content', async () => {
+it('unpackZip writes a symbolic link as a file with the target as its content', async () => {
   const { files } = await unpacked([{ name: 'link', content: '/etc/passwd', mode: 0o120777 }])
   expect(files).toEqual({ link: '777 /etc/passwd' })
 })
 
 it.each(['../x', 'a/../../x', '/etc/x', 'a\\..\\x', 'a\0b', `${'a/'.repeat(70)}x`, 'n'.repeat(300), '..'])(
-  'refuses an entry named %j and writes nothing outside',
+  'unpackZip refuses an entry named %j and writes nothing outside',
   async (name) => {
     await using scratch = await scratchFolder()
     const file = join(scratch.path, 'a.zip')
@@ -57,14 +57,14 @@ it.each(['../x', 'a/../../x', '/etc/x', 'a\\..\\x', 'a\0b', `${'a/'.repeat(70)}x
 )
 
 it.each([[['a', 'a']], [['a', './a']], [['a', 'a/b']], [['a/b', 'a']], [['a', 'a/']]])(
-  'refuses entries that overwrite each other: %j',
+  'unpackZip refuses entries that overwrite each other: %j',
   async (names) => {
     const entries = names.map((name) => ({ name, content: 'x' }))
     await expect(unpacked(entries)).rejects.toMatchObject({ code: 'ARCHIVE_UNSAFE' })
   },
 )
 
-it('refuses an entry that overwrites another and breaks off, without opening it', async () => {
+it('unpackZip refuses an entry that overwrites another and breaks off, without opening it', async () => {
   await using scratch = await scratchFolder()
   const file = join(scratch.path, 'a.zip')
   await makeZip(file, [{ name: 'a' }, { name: 'a', content: 'x' }])
@@ -85,7 +85,7 @@ it('refuses an entry that overwrites another and breaks off, without opening it'
   }
 })
 
-it('skips devices and pipes and reports them', async () => {
+it('unpackZip skips devices and pipes and reports them', async () => {
   const skipped: unknown[] = []
   const entries = [{ name: 'device', mode: 0o060644 }, { name: 'pipe', mode: 0o010644 }, { name: 'file' }]
   const { files } = await unpacked(entries, { onSkip: (entry) => skipped.push(entry) })
@@ -96,7 +96,7 @@ it('skips devices and pipes and reports them', async () => {
   ])
 })
 
-it('stops at its limits for entries and bytes', async () => {
+it('unpackZip stops at its limits for entries and bytes', async () => {
   const entries = [
     { name: 'a', content: 'x'.repeat(600) },
     { name: 'b', content: 'x'.repeat(600) },
@@ -107,7 +107,7 @@ it('stops at its limits for entries and bytes', async () => {
   }
 })
 
-it('refuses a bomb while it unpacks, before it fills the disk', async () => {
+it('unpackZip refuses a bomb while it unpacks, before it fills the disk', async () => {
   await using scratch = await scratchFolder()
   const file = join(scratch.path, 'a.zip')
   await makeZip(file, [{ name: 'bomb', content: Buffer.alloc(64 * MIB) }])
@@ -116,7 +116,7 @@ it('refuses a bomb while it unpacks, before it fills the disk', async () => {
   expect(size).toBeLessThan(17 * MIB)
 })
 
-it('refuses an entry that is larger than it says', async () => {
+it('unpackZip refuses an entry that is larger than it says', async () => {
   await using scratch = await scratchFolder()
   const file = join(scratch.path, 'a.zip')
   await makeZip(file, [{ name: 'a', content: 'x'.repeat(1_000) }])
@@ -127,7 +127,7 @@ it('refuses an entry that is larger than it says', async () => {
   await expect(unpackZip(file, scratch.target)).rejects.toThrow('the size of "a" does not match')
 })
 
-it('rejects damaged archives and other files', async () => {
+it('unpackZip rejects damaged archives and other files', async () => {
   await using scratch = await scratchFolder()
   const file = join(scratch.path, 'a.zip')
   await makeZip(file, [{ name: 'a', content: 'some content', isCompressed: false }])
@@ -141,7 +141,7 @@ it('rejects damaged archives and other files', async () => {
   }
 })
 
-it('reports its progress, and stops when aborted', async () => {
+it('unpackZip reports its progress, and stops when aborted', async () => {
   const entries = Array.from({ length: 20 }, (_, index) => ({ name: `file-${index}`, content: 'x'.repeat(100) }))
   const seen: UnpackProgress[] = []
   await unpacked(entries, { onProgress: (progress) => seen.push(progress) })

@@ -14,7 +14,7 @@ async function inFolder() {
   return { path: join(folder, 'a.zip'), unpacked: join(folder, 'out') }
 }
 
-it('writes entries that can be unpacked, also after one whose content fails', async () => {
+it('a zip writer writes entries that can be unpacked, also after one whose content fails', async () => {
   const { path, unpacked } = await inFolder()
   const output = createWriteStream(path)
   const zip = new ZipWriter(output)
@@ -34,7 +34,7 @@ it('writes entries that can be unpacked, also after one whose content fails', as
   expect(await readFile(join(unpacked, 'last.txt'), 'utf8')).toBe('end')
 })
 
-it('waits for a slow reader instead of keeping content in memory', async () => {
+it('a zip writer waits for a slow reader instead of keeping content in memory', async () => {
   let produced = 0
   const released = Promise.withResolvers<void>()
   const write: Writable['_write'] = (_chunk, _encoding, done) => void released.promise.then(() => done())
@@ -51,7 +51,7 @@ it('waits for a slow reader instead of keeping content in memory', async () => {
   expect(produced).toBe(100)
 })
 
-it('fails when the reader goes away', async () => {
+it('a zip writer fails when the reader goes away', async () => {
   const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error('no space left')) })
   output.on('error', () => undefined)
   const zip = new ZipWriter(output)

@@ -78,7 +78,7 @@ describe('a local console', () => {
   })
 })
 
-it('cannot be opened to others without TLS and accounts', () => {
+it('the console cannot be opened to others without TLS and accounts', () => {
   const create = () => new ConsoleServer({ model: new ConsoleModel(), page: new Map(), host: '0.0.0.0' })
   expect(create).toThrow('the console cannot listen on 0.0.0.0 without TLS')
 })

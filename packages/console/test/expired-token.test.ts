@@ -10,7 +10,7 @@ import { openTestConsole } from './support/console-client.ts'
 
 const LIFETIME_SECONDS = 600
 
-it('closes to a token that has expired, also behind a cookie, and says what to do', async () => {
+it('the console closes to a token that has expired, also behind a cookie, and says what to do', async () => {
   const clock = new SimulatedClock()
   const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', controllers: false, clock })
   const client = createClient({ transport: cluster.transport })

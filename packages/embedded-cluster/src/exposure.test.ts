@@ -25,7 +25,7 @@ test.each([
   expect(urlHost(host)).toBe(expected)
 })
 
-test('does not warn about a cluster for this machine only, unless it needs no credentials', () => {
+test('a cluster for this machine only causes no warning, unless it needs no credentials', () => {
   const here = { address: '127.0.0.1', port: 6443 }
   expect(exposureWarnings(here, {})).toEqual([])
   expect(exposureWarnings(here, { anonymousAuth: true })).toEqual([])

@@ -51,7 +51,7 @@ const service: JsonObject = {
   status: { loadBalancer: {} },
 }
 
-it('keeps all fields of an adopted object except its resourceVersion', async () => {
+it('an adopted object keeps all fields except its resourceVersion', async () => {
   const cluster = await start()
   await cluster.adopt([service])
   const found = cluster.api.get('services', 'default', 'web') as JsonObject
@@ -61,7 +61,7 @@ it('keeps all fields of an adopted object except its resourceVersion', async () 
   expect(resourceVersion).not.toBe('987654321')
 })
 
-it('accepts updates of an adopted object, although its address is outside the range of this cluster', async () => {
+it('an adopted object accepts updates, although its address is outside the range of this cluster', async () => {
   const cluster = await start()
   await cluster.adopt([service])
   const client = clientOf(cluster)
@@ -71,20 +71,20 @@ it('accepts updates of an adopted object, although its address is outside the ra
   expect(changed.metadata.uid).toBe('6f0e7a5c-0000-4000-8000-000000000001')
 })
 
-it('replaces an existing object by an adopted one', async () => {
+it('an adopted object replaces an existing one', async () => {
   const cluster = await start()
   const uid = 'b1f7a1de-0000-4000-8000-000000000002'
   await cluster.adopt([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system', uid } }])
   expect(cluster.api.get('namespaces', undefined, 'kube-system')).toMatchObject({ metadata: { uid } })
 })
 
-it('rejects kinds that it does not serve', async () => {
+it('an adopted object of a kind that the cluster does not serve is rejected', async () => {
   const cluster = await start()
   const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'one' } }
   await expect(cluster.adopt([widget])).rejects.toMatchObject({ code: 404 })
 })
 
-it('serves an adopted definition with its rules at once, in any number of clusters', async () => {
+it('an adopted definition is served with its rules at once, in any number of clusters', async () => {
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',

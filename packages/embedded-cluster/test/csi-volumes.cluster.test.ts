@@ -63,7 +63,7 @@ const REGISTRATION = [
   { name: 'plugin-dir', hostPath: { path: `${KUBELET}/plugins/${DRIVER}/`, type: 'DirectoryOrCreate' } },
 ]
 
-it('starts a pod with an inline volume once its driver is registered on the node and declared, and reports both', async () => {
+it('the kubelet starts a pod with an inline volume once its driver is registered on the node and declared, and reports both', async () => {
   const created = await createPod('app', [AGENT])
   await vi.waitFor(async () => expect(await failedMounts(created)).toHaveLength(1), IN_TIME)
   const [failure] = await failedMounts(created)
@@ -100,7 +100,7 @@ it('starts a pod with an inline volume once its driver is registered on the node
   expect(await failedMounts(created)).toHaveLength(2)
 })
 
-it('unregisters a driver with its pod: pods that run stay, and new ones wait', async () => {
+it('the kubelet unregisters a driver with its pod: pods that run stay, and new ones wait', async () => {
   const { spec } = await getPod('driver')
   await send('DELETE', podPath('driver'), { gracePeriodSeconds: 0 })
   await vi.waitFor(async () => {

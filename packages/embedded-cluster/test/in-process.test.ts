@@ -37,7 +37,7 @@ function configMap(name: string, data: JsonObject = {}): JsonObject {
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
-test('creates, reads, replaces, patches, lists and deletes an object', async () => {
+test('a client in the process creates, reads, replaces, patches, lists and deletes an object', async () => {
   const created = await send('POST', configMaps, configMap('a', { k: '1' }))
   expect(created.status).toBe(201)
   expect(created.body).toMatchObject({

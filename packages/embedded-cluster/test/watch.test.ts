@@ -34,7 +34,7 @@ test('without a version starts with the current state, then delivers events', as
   expect(await stream.take(2)).toEqual(['ADDED a', 'ADDED b'])
 })
 
-test('from a version delivers exactly the later events', async () => {
+test('a watch from a version delivers exactly the later events', async () => {
   await create('a')
   const from = await revision()
   await create('b')
@@ -44,7 +44,7 @@ test('from a version delivers exactly the later events', async () => {
   expect(await stream.take(3)).toEqual(['ADDED b', 'DELETED a', 'ADDED c'])
 })
 
-test('delivers a deletion with the last state at the revision of the deletion', async () => {
+test('a watch delivers a deletion with the last state at the revision of the deletion', async () => {
   const created = await create('a')
   const stream = await open(`resourceVersion=${await revision()}`)
   await remove('a')
@@ -69,14 +69,14 @@ test('with a selector, an object that starts to match is ADDED and one that stop
   expect(await stream.take(1)).toEqual(['ADDED b'])
 })
 
-test('of one object by name delivers no other', async () => {
+test('a watch of one object by name delivers no other', async () => {
   const stream = await open(`resourceVersion=${await revision()}&fieldSelector=metadata.name%3Db`)
   await create('a')
   await create('b')
   expect(await stream.take(1)).toEqual(['ADDED b'])
 })
 
-test('ends initial events with an annotated bookmark', async () => {
+test('a watch ends initial events with an annotated bookmark', async () => {
   await create('b')
   await create('a')
   const stream = await open('sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true')
@@ -91,7 +91,7 @@ test('ends initial events with an annotated bookmark', async () => {
   })
 })
 
-test('sends bookmarks every minute and shortly before the end, and never before an event', async () => {
+test('a watch sends bookmarks every minute and shortly before the end, and never before an event', async () => {
   const stream = await open(`resourceVersion=${await revision()}&allowWatchBookmarks=true&timeoutSeconds=90`)
   await create('a')
   clock.advance(60_000)
@@ -110,7 +110,7 @@ test('without allowWatchBookmarks sends none', async () => {
   expect(await stream.next()).toBeUndefined()
 })
 
-test('from a discarded version gets one ERROR with 410 and ends', async () => {
+test('a watch from a discarded version gets one ERROR with 410 and ends', async () => {
   const from = await revision()
   await create('a')
   cluster.cluster.compact()
@@ -120,13 +120,13 @@ test('from a discarded version gets one ERROR with 410 and ends', async () => {
   expect(await stream.next()).toBeUndefined()
 })
 
-test('closes for a reader that reads nothing instead of buffering forever', async () => {
+test('a watch closes for a reader that reads nothing instead of buffering forever', async () => {
   const stream = await open(`resourceVersion=${await revision()}`)
   for (let count = 0; count < 60; count += 1) await create(`n${count}`)
   expect(await stream.next()).toBeUndefined()
 })
 
-test('ends when the cluster stops', async () => {
+test('a watch ends when the cluster stops', async () => {
   const stream = await open('')
   await cluster.stop()
   expect(await stream.next()).toBeUndefined()

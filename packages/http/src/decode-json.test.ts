@@ -8,15 +8,15 @@ const Schema = Type.Object({
 })
 const decode = (text: string) => decodeJson(Schema, Buffer.from(text))
 
-it('returns a value that matches the schema, with additional fields', () => {
+it('decodeJson returns a value that matches the schema, with additional fields', () => {
   expect(decode('{"token":"t","more":1}')).toEqual({ value: { token: 't', more: 1 } })
 })
 
-it('reads null as absent', () => {
+it('decodeJson reads null as absent', () => {
   expect(decode('{"token":null,"items":[{"size":1,"other":null}]}')).toEqual({ value: { items: [{ size: 1 }] } })
 })
 
-it('returns the numbers of some keys as text', () => {
+it('decodeJson returns the numbers of some keys as text', () => {
   const Numbers = Type.Object({ large: Type.String(), small: Type.Integer() })
   const text = '{"large":18446744073709551615,"small":7}'
   expect(decodeJson(Numbers, Buffer.from(text), { numbersAsText: ['large'] })).toEqual({
@@ -34,6 +34,6 @@ it.each([
   ['null', /^the response must be object$/],
   ['', /^the response is empty$/],
   ['<html>secret</html>', /^the response is not JSON$/],
-])('names the invalid field of %s without its value', (text, problem) => {
+])('decodeJson names the invalid field of %s without its value', (text, problem) => {
   expect(decode(text)).toEqual({ problem: expect.stringMatching(problem) })
 })

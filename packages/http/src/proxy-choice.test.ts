@@ -40,7 +40,7 @@ describe('configuredProxy', () => {
   })
 })
 
-it('takes the proxy of the process from its variables', () => {
+it('the proxy of the process is taken from its variables', () => {
   const choose = environmentProxy({ HTTPS_PROXY: 'http://proxy:1', NO_PROXY: 'direct.example' })
   expect(choose(target)).toBe('http://proxy:1')
   expect(choose(new URL('https://direct.example'))).toBeUndefined()

@@ -142,7 +142,7 @@ describe('a TLS proxy', () => {
   })
 })
 
-it('closes while a proxy does not respond', async () => {
+it('a client closes while a proxy does not respond', async () => {
   const arrived = Promise.withResolvers<Socket>()
   await using proxy = await startMisbehavingProxy((socket) => arrived.resolve(socket))
   const transport = transportOf({

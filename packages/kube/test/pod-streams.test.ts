@@ -36,20 +36,20 @@ async function read(log: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-it('streams a log, its last lines and its first bytes', async () => {
+it('a log is streamed whole, by its last lines and by its first bytes', async () => {
   expect(await read(cluster.client.logs(key('web')))).toBe(`${lines.join('\n')}\n`)
   expect(await read(cluster.client.logs(key('web'), { tailLines: 2 }))).toBe('line 498\nline 499\n')
   expect(await read(cluster.client.logs(key('web'), { limitBytes: 8 }))).toBe('line 0\nl')
   expect(await read(cluster.client.logs(key('web'), { sinceTime: '2999-01-01T00:00:00Z' }))).toBe('')
 })
 
-it('fails with the error of the server for an unknown pod or container', async () => {
+it('a stream of an unknown pod or container fails with the error of the server', async () => {
   expect(isNotFound(await caught(read(cluster.client.logs(key('absent')))))).toBe(true)
   expect(isBadRequest(await caught(read(cluster.client.logs(key('web'), { container: 'other' }))))).toBe(true)
   expect(isNotFound(await caught(cluster.client.exec(key('absent'), { command: ['env'] })))).toBe(true)
 })
 
-it('stops following a log at the deadline, on abort and when the reader leaves', async () => {
+it('a log is followed until the deadline, until an abort or until the reader leaves', async () => {
   const follow = (options: object) => read(cluster.client.logs(key('web'), { follow: true, ...options }))
   expect(await caught(follow({ timeoutMs: 200 }))).toBeInstanceOf(DeadlineExceededError)
   const reason = new Error('enough')
@@ -60,7 +60,7 @@ it('stops following a log at the deadline, on abort and when the reader leaves',
   }
 })
 
-it('runs a command and returns both outputs and the exit code', async () => {
+it('exec runs a command and returns both outputs and the exit code', async () => {
   const echo = await cluster.client.exec(key('web'), { command: ['echo', 'a b', '&c=d'] })
   expect({ ...echo, stdout: String(echo.stdout), stderr: String(echo.stderr) }).toEqual({
     exitCode: 0,
@@ -72,7 +72,7 @@ it('runs a command and returns both outputs and the exit code', async () => {
   expect([missing.exitCode, String(missing.stderr)]).toEqual([1, 'cat: /none: No such file or directory\n'])
 })
 
-it('sends input, and drops output beyond its limit', async () => {
+it('exec sends input, and drops output beyond its limit', async () => {
   const stdin = 'x'.repeat(200_000)
   const all = await cluster.client.exec(key('web'), { command: ['cat'], stdin })
   expect(String(all.stdout)).toBe(stdin)
@@ -80,7 +80,7 @@ it('sends input, and drops output beyond its limit', async () => {
   expect([some.stdout.length, some.isTruncated]).toEqual([70_000, true])
 })
 
-it('also runs commands without a socket, in the process of the cluster', async () => {
+it('exec runs commands without a socket, in the process of the cluster', async () => {
   await using inProcess = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow' })
   const client = createClient({
     transport: { send: (request) => inProcess.handle(request), close: () => inProcess.stop() },

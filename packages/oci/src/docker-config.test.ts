@@ -47,6 +47,6 @@ it.each([
   ['Bearer realm="https://a/t",service="s, x"', { scheme: 'bearer', realm: 'https://a/t', service: 's, x' }],
   ['bearer service=s, realm=https://a/t', { scheme: 'bearer', realm: 'https://a/t', service: 's' }],
   [['Basic realm="x"', 'Bearer realm="https://a/t"'], { scheme: 'bearer', realm: 'https://a/t' }],
-])('reads the challenge %j', (header, expected) => {
+])('the challenge %j is read', (header, expected) => {
   expect(parseChallenge(header)).toEqual(expected)
 })

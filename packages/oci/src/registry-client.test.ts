@@ -217,7 +217,7 @@ describe('mirrors', () => {
   })
 })
 
-it('tries plain http only for registries that can only be local', async () => {
+it('a registry client tries plain http only for registries that can only be local', async () => {
   const registry = new FakeRegistry({ origin: 'http://localhost:5000' })
   const digest = registry.addImage('team/web', '1', [])
   expect(await client(registry).digest('localhost:5000/team/web:1')).toBe(digest)

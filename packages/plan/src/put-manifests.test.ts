@@ -17,12 +17,12 @@ afterAll(() => scratch?.[Symbol.asyncDispose]())
 const configMap = (metadata: object, data: object): KubeObject =>
   ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key, ...metadata }, data }) as KubeObject // with data
 
-it('creates a missing object', async () => {
+it('a manifest of a missing object creates it', async () => {
   await putManifests(scratch, [configMap({}, { colour: 'blue' })], { kinds, signal })
   expect(scratch.view.get(ConfigMaps, key)?.data).toEqual({ colour: 'blue' })
 })
 
-it('applies the file as kubectl does: what the file never had is kept, what it had is removed', async () => {
+it('a manifest is applied as kubectl does: what the file never had is kept, what it had is removed', async () => {
   const applied = JSON.stringify({ metadata: { labels: { former: 'yes' } }, data: { colour: 'red', size: 'small' } })
   const labels = { former: 'yes', others: 'yes' }
   const annotations = { [LAST_APPLIED]: applied, 'example.com/tracked': 'yes' }
@@ -34,13 +34,13 @@ it('applies the file as kubectl does: what the file never had is kept, what it h
   expect(found?.metadata.annotations?.['example.com/tracked']).toBe('yes')
 })
 
-it('takes Secrets in clear', async () => {
+it('a manifest may have Secrets in clear', async () => {
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: key, stringData: { apiToken: 'hunter2' } }
   await putManifests(scratch, [secret], { kinds, signal })
   expect(scratch.view.get(Secrets, key)?.data).toEqual({ apiToken: btoa('hunter2') })
 })
 
-it('replaces the content if asked to, but not the labels of others', async () => {
+it('a manifest replaces the content if asked to, but not the labels of others', async () => {
   await scratch.adopt([configMap({ labels: { others: 'yes' } }, { colour: 'blue', size: 'large' })])
   await putManifests(scratch, [configMap({}, { colour: 'green' })], { kinds, signal, replaces: true })
   const found = scratch.view.get(ConfigMaps, key)

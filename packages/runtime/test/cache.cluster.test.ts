@@ -50,7 +50,7 @@ async function open<T extends KubeObject>(of: Resource<T>): Promise<Informer<T>>
   return informer
 }
 
-test('follows a collection through creations, changes and deletions', async () => {
+test('an informer follows a collection through creations, changes and deletions', async () => {
   const { client } = world
   await client.create(ConfigMaps, configMap('before', '1'))
   const informer = await open(ConfigMaps)
@@ -64,7 +64,7 @@ test('follows a collection through creations, changes and deletions', async () =
   expect(informer.health()).toMatchObject({ isHealthy: true, failures: 0 })
 })
 
-test('lists in pages, with selectors and as metadata only', async () => {
+test('an informer lists in pages, with selectors and as metadata only', async () => {
   const { client } = world
   for (let index = 0; index < 7; index++) await client.create(ConfigMaps, configMap(`page-${index}`, '1'))
   const paged = new Cache(withoutStreaming(client), { pageSize: 3 })

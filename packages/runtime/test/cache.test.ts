@@ -35,7 +35,7 @@ async function serverState(): Promise<Map<string, Stored<ConfigMap>>> {
 const cacheState = (informer: Informer<ConfigMap>) =>
   new Map(informer.list().map((object) => [object.metadata.name, object]))
 
-test('streams the initial state and follows every change', async () => {
+test('an informer streams the initial state and follows every change', async () => {
   const informer = await open()
   expect(world.cluster.requests.count({ verb: 'list', resource: 'configmaps' })).toBe(0)
   await put('a', '2')
@@ -46,7 +46,7 @@ test('streams the initial state and follows every change', async () => {
   expect(dataOf(informer, 'b')).toBe('1')
 })
 
-test('lists in pages and watches from there where the server cannot stream', async () => {
+test('a cache lists in pages and watches from there where the server cannot stream', async () => {
   const informer = await open({ streams: false, cache: { pageSize: 2 } })
   for (const name of ['b', 'c', 'd', 'e']) await put(name, '1')
   await world.clock.settle()

@@ -73,7 +73,7 @@ async function secretValue(client: KubeClient, name: string): Promise<string | u
   }
 }
 
-test('creates what is missing, follows changes, heals edits and deletions, and leaves nothing behind', async () => {
+test('a controller creates what is missing, follows changes, heals edits and deletions, and leaves nothing behind', async () => {
   await open()
   const { client, clock } = world
   await createSource('a', '1')
@@ -121,7 +121,7 @@ test.each([
   { kind: 'status', code: 429, retryAfterSeconds: 3 },
   { kind: 'reset', when: 'before' },
   { kind: 'reset', when: 'after' },
-] as const)('converges without duplicates although a creation fails with %j', async (fault) => {
+] as const)('a controller converges without duplicates although a creation fails with %j', async (fault) => {
   await open()
   const { cluster, clock, client } = world
   cluster.faults.inject({ verb: 'create', resource: 'secrets' }, fault)

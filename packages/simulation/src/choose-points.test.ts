@@ -18,6 +18,6 @@ describe('which points are tried first', () => {
   })
 })
 
-it('counts shapes by request and object', () => {
+it('shapes of points are counted by request and object', () => {
   expect(countShapes(shapes)).toBe(3)
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { inRounds } from './explore-with.ts'
 
-it('takes one point of each pattern in turn, new shapes first, when time is short', () => {
+it('an exploration takes one point of each pattern in turn, new shapes first, when time is short', () => {
   const point = (coarse: string) => ({ label: coarse, shape: { coarse, fine: '' } })
   const infos = new Map([
     ['crash-after-write', [point('create'), point('create'), point('update')]],

@@ -39,19 +39,19 @@ function refusing(complaint: (box: Box) => string) {
 
 const alike = refusing(() => 'this text cannot be kept')
 
-it('does not report errors that the scenario itself leads to', { timeout: 120_000 }, async () => {
+it('an exploration does not report errors that the scenario itself leads to', { timeout: 120_000 }, async () => {
   const { divergences, runs } = await explore(alike, scenario, { patterns: ['foreign-writes'], maxPoints: 3 })
   expect(divergences).toEqual([])
   expect(runs).toBe(3)
 })
 
-it('reports an error other than those of the scenario', { timeout: 120_000 }, async () => {
+it('an exploration reports an error other than those of the scenario', { timeout: 120_000 }, async () => {
   const disturbed = refusing(({ metadata }) => (metadata.labels ? 'who labels this' : 'this text cannot be kept'))
   const { divergences } = await explore(disturbed, scenario, { patterns: ['foreign-writes'], stopAfter: 1 })
   expect(divergences[0]?.message).toContain('who labels this')
 })
 
-it('does not delete objects that the scenario declares irreplaceable', async () => {
+it('an exploration does not delete objects that the scenario declares irreplaceable', async () => {
   const points = await new Explorer({ operator: alike, scenario }).points('manual-changes')
   const deletions = points.filter(({ label }) => label.endsWith('a user deletes configmaps default/gift'))
   expect(deletions.map(({ label }) => /"(.*)"/.exec(label)?.[1])).toEqual(['create', 'mend'])

@@ -7,11 +7,11 @@ it.each([
   ['sum(rate(errors_total[10m])) / sum(rate(all_total[10m])) > 0.1', ['errors_total', 'all_total']],
   ['memory_bytes and on (job, instance) status{name="x and y"}', ['memory_bytes', 'status']],
   ['absent(status{name="o"} == 1)', ['status']],
-])('finds the metrics of %s', (expression, names) => {
+])('the metrics of %s are found', (expression, names) => {
   expect(metricNames(expression)).toEqual(names)
 })
 
-it('knows the series of a histogram', () => {
+it('chartExpressions knows the series of a histogram', () => {
   const scrape = '# HELP d Duration.\n# TYPE d histogram\nd_bucket{le="1"} 0\n# TYPE c counter\nc 1\n'
   expect([...exposedNames(scrape)]).toEqual(['d', 'd_bucket', 'd_sum', 'd_count', 'c'])
 })

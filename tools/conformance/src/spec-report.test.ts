@@ -10,7 +10,7 @@ const entry = (leaf: string, State: string, rest: object = {}) => ({
   ...rest,
 })
 
-it('tells passed, failed and unfinished specs apart', () => {
+it('the report of specs tells passed, failed and unfinished specs apart', () => {
   const Failure = { Message: 'no pods', Location: { FileName: 'job.go', LineNumber: 7 } }
   const results = readReport(
     [
@@ -30,13 +30,13 @@ it('tells passed, failed and unfinished specs apart', () => {
   expect(results.has('[sig-apps] Job should wait')).toBe(false)
 })
 
-it('counts a spec that skips itself as failed: it did not check anything', () => {
+it('the report of specs counts a spec that skips itself as failed: it did not check anything', () => {
   const Failure = { Message: 'Requires at least 2 nodes' }
   const results = readReport([{ SpecReports: [entry('should run', 'skipped', { Failure })] }], names)
   expect(results.get('[sig-apps] Job should run')?.message).toBe('skipped: Requires at least 2 nodes')
 })
 
-it('fails all specs if the set-up failed', () => {
+it('the report of specs fails all specs if the set-up failed', () => {
   const setUp = {
     ContainerHierarchyTexts: null,
     LeafNodeText: '',

@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { classify, parseExceptions, UnknownSpecError } from './specs.ts'
 
-it('reads what the name of a spec says', () => {
+it('the name of a spec is read for what it says', () => {
   const name = '[sig-node] Pods should run alone [Serial] [Conformance]'
   expect(classify([name], new Map())).toEqual([{ name, sig: 'sig-node', isSerial: true }])
 })
 
-it('rejects exceptions for specs that do not exist', () => {
+it('exceptions for specs that do not exist are rejected', () => {
   expect(() => classify(['[sig-apps] a'], new Map([['[sig-apps] b', 'gone']]))).toThrow(UnknownSpecError)
 })
 
-it('has a reason for every exception, and each exception once', async () => {
+it('every exception has a reason, and is listed once', async () => {
   const text = await readFile(new URL('../not-applicable.yaml', import.meta.url), 'utf8')
   const listed = text.match(/^ {4}- /gm)?.length ?? 0
   const exceptions = parseExceptions(text)

@@ -58,7 +58,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-it('is found in the README, in the pages and in the READMEs of packages', () => {
+it('code in the documentation is found in the README, in the pages and in the READMEs of packages', () => {
   const pages = new Set(blocks.map(({ page }) => page))
   expect([...pages]).toEqual(
     expect.arrayContaining([
@@ -70,7 +70,7 @@ it('is found in the README, in the pages and in the READMEs of packages', () => 
   )
 })
 
-it('is accepted by the compiler as it stands', { timeout: 120_000 }, async () => {
+it('code in the documentation is accepted by the compiler as it stands', { timeout: 120_000 }, async () => {
   const config = {
     extends: '../../tsconfig.json',
     // An example ends where the reader continues.
@@ -89,7 +89,7 @@ it('is accepted by the compiler as it stands', { timeout: 120_000 }, async () =>
   expect(errors).toBe('')
 })
 
-it('runs where it is a program', { timeout: 120_000 }, async () => {
+it('code in the documentation runs where it is a program', { timeout: 120_000 }, async () => {
   await using cluster = await startEmbeddedCluster()
   const kubeconfig = join(folder, 'kubeconfig')
   await cluster.writeKubeconfig(kubeconfig)
@@ -103,7 +103,7 @@ it('runs where it is a program', { timeout: 120_000 }, async () => {
   expect(await Promise.all(outputs)).toEqual(programs.map(({ page, name }) => [`${page} ${name}`, '']))
 })
 
-it('greets from a command line, as the README of the package promises', async () => {
+it('the command line of the README of the package greets', async () => {
   const main = join(folder, 'packages-cli-README.md', 'main.ts')
   const { stdout } = await run(process.execPath, [main, 'greet', '--name', 'you'])
   expect(stdout).toBe('hello you\n')

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { sameJson } from './law.ts'
 
-it('takes -0 and 0 for the same number, as JSON does', () => {
+it('-0 and 0 are the same number, as in JSON', () => {
   expect(() => sameJson('law', { a: [-0] }, { a: [0] })).not.toThrow()
 })
 
@@ -9,6 +9,6 @@ it.each([
   [{ a: undefined }, {}],
   [{ a: 1 }, { a: 2 }],
   [[null], []],
-])('finds the difference between %j and %j', (actual, expected) => {
+])('the difference between %j and %j is found', (actual, expected) => {
   expect(() => sameJson('law', actual, expected)).toThrow('law: ')
 })

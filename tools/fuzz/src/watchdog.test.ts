@@ -20,13 +20,16 @@ async function run(behaviour: string) {
 it.each([
   ['hang', /^\nhang: no end after \d/],
   ['hoard', /^\nmemory: \d+ MiB and growing/],
-])('ends a process whose thread is lost to an input (%s), and saves the input', async (behaviour, message) => {
-  const { stderr, end } = await run(behaviour)
-  expect(stderr).toMatch(message)
-  expect(end).toBe('SIGKILL')
-  expect(await readFile(join(folder, 'findings', behaviour), 'utf8')).toBe(behaviour)
-})
+])(
+  'the watchdog ends a process whose thread is lost to an input (%s), and saves the input',
+  async (behaviour, message) => {
+    const { stderr, end } = await run(behaviour)
+    expect(stderr).toMatch(message)
+    expect(end).toBe('SIGKILL')
+    expect(await readFile(join(folder, 'findings', behaviour), 'utf8')).toBe(behaviour)
+  },
+)
 
-it('leaves a process alone that works between inputs', async () => {
+it('the watchdog leaves a process alone that works between inputs', async () => {
   expect(await run('fine')).toEqual({ stderr: '', end: 0 })
 })

@@ -6,14 +6,14 @@ import { absolutePath } from './generated-files.ts'
 const files = globSync('.github/workflows/*.yml', { cwd: absolutePath('') })
 const texts = files.map((file) => readFileSync(absolutePath(file), 'utf8'))
 
-it('pins every action by its commit', () => {
+it('workflows pin every action by its commit', () => {
   const used = texts.flatMap((text) => [...text.matchAll(/uses: (\S+)/g)].map(([, action = '']) => action))
   expect(used.length).toBeGreaterThan(10)
   const loose = used.filter((action) => !action.startsWith('./') && !/@[0-9a-f]{40}$/.test(action))
   expect(loose).toEqual([])
 })
 
-it('pushes only to names below the repository that it runs in', () => {
+it('workflows push only to names below the repository that they run in', () => {
   const hosts = texts.flatMap((text) => text.match(/\b(?:[a-z0-9-]+\.)+(?:io|com|org|dev)\b/g) ?? [])
   expect([...new Set(hosts)]).toEqual(['ghcr.io'])
   const release = texts.join('\n')
@@ -21,6 +21,6 @@ it('pushes only to names below the repository that it runs in', () => {
   expect(release).toMatch(/repository=\$\{GITHUB_REPOSITORY,,\}/)
 })
 
-it('gives rights to write to single jobs only', () => {
+it('workflows give rights to write to single jobs only', () => {
   for (const text of texts) expect(text).toMatch(/^permissions:\n {2}contents: read$/m)
 })

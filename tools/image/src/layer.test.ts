@@ -22,14 +22,14 @@ async function tree(name: string, files: readonly string[], modifiedAt: Date): P
   return root
 }
 
-it('is the same independent of time and order in which its files were written', async () => {
+it('a layer is the same independent of time and order in which its files were written', async () => {
   const first = await createLayer(await tree('first', ['a', 'b', 'c'], new Date(1e12)), 0)
   const second = await createLayer(await tree('second', ['c', 'b', 'a'], new Date(1.5e12)), 0)
   expect(second.diffId).toBe(first.diffId)
   expect(second.blob.equals(first.blob)).toBe(true)
 })
 
-it('differs when a file does', async () => {
+it('a layer differs when a file does', async () => {
   const first = await createLayer(await tree('third', ['a'], new Date(1e12)), 0)
   const second = await createLayer(await tree('fourth', ['b'], new Date(1e12)), 0)
   expect(second.diffId).not.toBe(first.diffId)

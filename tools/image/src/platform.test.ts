@@ -2,16 +2,16 @@ import { expect, it } from 'vitest'
 import { imageDefinition } from './image-definitions.ts'
 import { parsePlatforms } from './platform.ts'
 
-it('reads platforms in any order, with spaces', () => {
+it('platforms are read in any order, with spaces', () => {
   expect(parsePlatforms('linux/arm64, linux/amd64')).toEqual(['linux/amd64', 'linux/arm64'])
 })
 
-it('names the platforms that exist when an unknown one is requested', () => {
+it('the error for an unknown platform names those that exist', () => {
   expect(() => parsePlatforms('windows/amd64')).toThrow(
     'unknown platform "windows/amd64"; use linux/amd64, linux/arm64',
   )
 })
 
-it.each(['toString', 'unknown'])('names the operators that exist when %s is requested', (name) => {
+it.each(['toString', 'unknown'])('the error for the operator %s names those that exist', (name) => {
   expect(() => imageDefinition(name)).toThrow(`unknown operator "${name}"; use webapp, collector, dynatrace`)
 })

@@ -26,7 +26,7 @@ interface Bom {
 }
 const read = (text: string) => JSON.parse(text) as Bom
 
-it('lists Node, Debian packages and what the operator depends on, but no tools of development', () => {
+it('the bill of materials lists Node, Debian packages and what the operator depends on, but no tools of development', () => {
   const { components } = read(billOfMaterials(materials))
   expect(components.map(({ purl }) => purl)).toEqual([
     'pkg:generic/node@24.0.0',
@@ -41,7 +41,7 @@ it('lists Node, Debian packages and what the operator depends on, but no tools o
   ])
 })
 
-it('is the same for the same materials, and has another serial number for others', () => {
+it('the bill of materials is the same for the same materials, and has another serial number for others', () => {
   expect(billOfMaterials(materials)).toBe(billOfMaterials({ ...materials }))
   const other = read(billOfMaterials({ ...materials, nodeVersion: '24.0.1' }))
   expect(other.serialNumber).not.toBe(read(billOfMaterials(materials)).serialNumber)

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
-it('prints what is missing and exits with 69', async () => {
+it('npm run test:real prints what is missing and exits with 69', async () => {
   const cache = await mkdtemp(join(tmpdir(), 'run-tests-'))
   const main = fileURLToPath(new URL('../src/run-tests.ts', import.meta.url))
   const run = spawn(process.execPath, [main], {

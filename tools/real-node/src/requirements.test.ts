@@ -11,11 +11,11 @@ const machine: Machine = {
   memoryBytes: 8 * GIB,
 }
 
-it('runs a node as root on Linux with all programs', () => {
+it('a machine with root, Linux and all programs meets the requirements', () => {
   expect(whyNoNode(machine)).toBeUndefined()
 })
 
-it('says what is missing and how to get it', () => {
+it('the check of requirements says what is missing and how to get it', () => {
   expect(whyNoNode({ ...machine, platform: 'darwin' })).toMatch('needs Linux')
   expect(whyNoNode({ ...machine, uid: 1000 })).toMatch('as root')
   expect(whyNoNode({ ...machine, hasFile: () => false })).toMatch('cgroups')

@@ -43,7 +43,7 @@ afterAll(async () => {
   await charts[Symbol.asyncDispose]()
 })
 
-it('installs a release whose pod responds through its Service, and agrees with helm history', async () => {
+it('the Collector operator installs a release whose pod responds through its Service, and agrees with helm history', async () => {
   await apply(collector({ version: '1.0.0' }))
   await available(1)
   const [pod] = await pods()
@@ -63,7 +63,7 @@ it('installs a release whose pod responds through its Service, and agrees with h
   expect(await history()).toEqual([{ revision: 1, status: 'deployed', chart: `${CHART}-1.0.0` }])
 })
 
-it('upgrades the release, whose pod is replaced', async () => {
+it('the Collector operator upgrades the release, whose pod is replaced', async () => {
   const [before] = await pods()
   await apply(collector({ version: '1.1.0', values: { pipeline: { receivers: ['otlp'] } } }))
   await available(2)
@@ -77,7 +77,7 @@ it('upgrades the release, whose pod is replaced', async () => {
   ])
 })
 
-it('reports a release whose container crashes', async () => {
+it('the Collector operator reports a release whose container crashes', async () => {
   await apply(collector({ version: '1.1.0', values: { image: { repository: 'reeve.test/shell', tag: '1' } } }))
   const crashing = await eventually('the Collector is not available', async () => {
     const object = await get('collector', OPERATOR, 'acme-logs')
@@ -92,13 +92,13 @@ it('reports a release whose container crashes', async () => {
   expect(revisions.at(-1)).toEqual({ revision: 3, status: 'deployed', chart: `${CHART}-1.1.0` })
 })
 
-it('uninstalls the release with its Collector', async () => {
+it('the Collector operator uninstalls the release with its Collector', async () => {
   await kubectl('delete', 'collector', 'acme-logs', '--namespace', OPERATOR, '--timeout', '280s')
   expect(JSON.parse(await helm('list', '--namespace', TENANT, '--output', 'json'))).toEqual([])
   await eventually('its pods are gone', async () => (await pods()).length === 0)
 })
 
-it('stays within its memory limits', async () => {
+it('the Collector operator stays within its memory limits', async () => {
   expect(await recordMemory(OPERATOR)).toEqual([])
 })
 

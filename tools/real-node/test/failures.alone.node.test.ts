@@ -52,7 +52,7 @@ afterAll(async () => {
   await runProgram('umount', [DRIVER_DATA])
 })
 
-it('installs an agent after the provisioner was killed while it unpacked it', async () => {
+it('the driver installs an agent after the provisioner was killed while it unpacked it', async () => {
   const provisioner = await driverContainer('provisioner')
   const killed = whenCreated(DRIVER_DATA, 'tmp_zip', async () => ({
     processes: await killProcesses(provisioner),
@@ -71,7 +71,7 @@ it('installs an agent after the provisioner was killed while it unpacked it', as
   expect(existsSync(join(DRIVER_DATA, 'tmp_zip'))).toBe(false)
 })
 
-it('starts pods after the driver was killed while it published their volumes', async () => {
+it('the node starts pods after the driver was killed while it published their volumes', async () => {
   const names = ['published-0', 'published-1', 'published-2']
   const server = await driverContainer('server')
   const killed = whenCreated(join(DRIVER_DATA, 'appmounts'), /./, () => killProcesses(server))
@@ -80,7 +80,7 @@ it('starts pods after the driver was killed while it published their volumes', a
   await expectStarted(names)
 })
 
-it('starts pods after the kubelet and containerd were killed, and leaves those alone that run', async () => {
+it('the node starts pods after the kubelet and containerd were killed, and leaves those alone that run', async () => {
   const before = await get('pod', APPS, 'witness')
   const names = ['restarted-0', 'restarted-1']
   await apply(app('restarted-0'))
@@ -95,7 +95,7 @@ it('starts pods after the kubelet and containerd were killed, and leaves those a
   })
 })
 
-it('keeps injected pods running without the API server for a minute, and starts others afterwards', async () => {
+it('the node keeps injected pods running without the API server for a minute, and starts others afterwards', async () => {
   const witness = await get('pod', APPS, 'witness')
   const cgroup = (await cgroupOf(witness.status.containerStatuses[0])) ?? ''
   await apply(app('waiting'))
@@ -109,7 +109,7 @@ it('keeps injected pods running without the API server for a minute, and starts 
   await expectStarted(['waiting', 'after-outage'])
 })
 
-it('starts pods and installs the next agent once there is space on the disk again', async () => {
+it('the node starts pods and installs the next agent once there is space on the disk again', async () => {
   const ballast = join(DRIVER_DATA, 'ballast')
   await fillDisk(ballast)
   simulator.tenant(TENANT).versions.release(NEXT_VERSION)
@@ -127,14 +127,14 @@ it('starts pods and installs the next agent once there is space on the disk agai
   await expectStarted(['next'])
 })
 
-it('has no stray mounts, volumes or downloads in the end', async () => {
+it('the node has no stray mounts, volumes or downloads in the end', async () => {
   await deleteApp(await get('pod', APPS, 'witness'))
   expect(await driverMounts()).toEqual([])
   expect(await readdir(join(DRIVER_DATA, 'appmounts'))).toEqual([])
   expect((await readdir(join(DRIVER_DATA, 'codemodules'))).filter((name) => name.startsWith('download'))).toEqual([])
 })
 
-it('stayed within its memory limits', async () => {
+it('the Dynatrace operator stayed within its memory limits', async () => {
   expect(await recordMemory(NAMESPACE)).toEqual([])
 })
 

@@ -131,7 +131,7 @@ describe.concurrent('with the CSI driver', () => {
   })
 })
 
-it('stayed within its memory limits', async () => {
+it('the Dynatrace operator stayed within its memory limits', async () => {
   expect(await recordMemory(NAMESPACE)).toEqual([])
 })
 

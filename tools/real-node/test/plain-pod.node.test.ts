@@ -7,7 +7,7 @@ const namespace = 'plain'
 beforeAll(() => kubectl('create', 'namespace', namespace))
 afterAll(() => kubectl('delete', 'namespace', namespace))
 
-it('runs a pod that serves HTTP through a Service, by the name of the Service', async () => {
+it('the node runs a pod that serves HTTP through a Service, by the name of the Service', async () => {
   await apply(
     {
       apiVersion: 'v1',

@@ -39,7 +39,7 @@ afterAll(async () => {
   await next[Symbol.asyncDispose]()
 })
 
-it('upgrades operator, webhook and driver while injected pods run and others start', async () => {
+it('the chart upgrades operator, webhook and driver while injected pods run and others start', async () => {
   const running = await startApp('running')
   const mounts = await mountsOf(running)
   const image = next.reference('dynatrace-operator')
@@ -77,7 +77,7 @@ it('upgrades operator, webhook and driver while injected pods run and others sta
   expect(await driverMounts()).toEqual([])
 })
 
-it('leaves nothing on the node when it is uninstalled', async () => {
+it('the chart leaves nothing on the node when it is uninstalled', async () => {
   const pod = await startApp('last')
   expect(await mountsOf(pod)).not.toEqual([])
   await deleteDynakube('dk')

@@ -31,7 +31,7 @@ afterAll(async () => {
   await kubectl('delete', 'namespace', APPS, OPERATOR)
 })
 
-it('serves HTTP through the Service of a WebApp, by all of its replicas', async () => {
+it('a WebApp serves HTTP through its Service, by all of its replicas', async () => {
   await apply(webApp('shop', { image: `${imageRepository('web-server')}:1`, replicas: 2, port: 8080 }))
   await kubectl('wait', '--for=condition=Ready', 'webapp/shop', '--namespace', APPS, '--timeout', '280s')
   await podReady(APPS, 'customer')
@@ -42,7 +42,7 @@ it('serves HTTP through the Service of a WebApp, by all of its replicas', async 
   })
 })
 
-it('reports in the status of a WebApp that its containers crash', async () => {
+it('the status of a WebApp reports that its containers crash', async () => {
   await apply(webApp('fragile', { image: `${imageRepository('web-server')}:1`, replicas: 1, port: 8080 }))
   await kubectl('wait', '--for=condition=Ready', 'webapp/fragile', '--namespace', APPS, '--timeout', '280s')
   const degraded = await eventually('the WebApp is degraded', async () => {
@@ -61,7 +61,7 @@ it('reports in the status of a WebApp that its containers crash', async () => {
   })
 })
 
-it('does not call a WebApp ready whose image crashes from the start', async () => {
+it('a WebApp whose image crashes from the start is not called ready', async () => {
   await apply(webApp('broken', { image: SHELL_IMAGE, replicas: 1, port: 8080 }))
   await eventually('the container has crashed repeatedly', async () => {
     const [pod] = await list('pods', APPS, '--selector', 'app.kubernetes.io/instance=broken')
@@ -73,7 +73,7 @@ it('does not call a WebApp ready whose image crashes from the start', async () =
   })
 })
 
-it('stays within its memory limits', async () => {
+it('the WebApp operator stays within its memory limits', async () => {
   expect(await recordMemory(OPERATOR)).toEqual([])
 })
 

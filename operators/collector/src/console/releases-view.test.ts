@@ -29,7 +29,7 @@ const revision = (number: number, status: Release['status']): Release => ({
 // Only the cache is read.
 const source = { cache: { list: () => [collector] } } as unknown as ViewSource
 
-it('shows releases, manual changes and history as the last reconcile observed them, without values', async () => {
+it('the view of releases shows releases, manual changes and history as the last reconcile observed them, without values', async () => {
   const observed = new ObservedReleases()
   const view = releasesView(observed)
   const [releases, drift, history] = await view.read(source)
@@ -70,7 +70,7 @@ it('shows releases, manual changes and history as the last reconcile observed th
   expect(JSON.stringify(sections)).not.toContain('planted')
 })
 
-it('forgets the releases that were observed longest ago', () => {
+it('the view of releases forgets the releases that were observed longest ago', () => {
   const observed = new ObservedReleases()
   const nothing = {
     records: 'read',

@@ -96,7 +96,7 @@ class World {
   }
 }
 
-it('settles on the desired or the last good release, whatever happened before', () => {
+it('a Collector settles on the desired or the last good release, whatever happened before', () => {
   const outcome = fc.constantFrom<Outcome>('succeeds', 'fails', 'is disturbed', 'crashes', 'gets stuck')
   const step = fc.record({ desired: ingredients, outcome, isByHand: fc.boolean() })
   fc.assert(

@@ -10,7 +10,7 @@ const digest = fc
   .uint8Array({ minLength: 32, maxLength: 32 })
   .map((bytes) => `sha256:${Buffer.from(bytes).toString('hex')}`)
 
-it('writes digests as labels that every API server accepts, and reads them back whole', () => {
+it('digests of a revision are written as labels that every API server accepts, and are read back whole', () => {
   fc.assert(
     fc.property(digest, digest, (chartDigest, valuesDigest) => {
       const { labels } = revisionMarks(KEY, { chartDigest, valuesDigest })
@@ -20,7 +20,7 @@ it('writes digests as labels that every API server accepts, and reads them back 
   )
 })
 
-it('ignores other labels', () => {
+it('labels of others are not digests of a revision', () => {
   expect(ingredientsOf({ ...revision, labels: {} })).toBeUndefined()
   const labels = { 'example.com/chart-digest': 'abc', 'example.com/values-digest': 'sha256-abc' }
   expect(ingredientsOf({ ...revision, labels })).toBeUndefined()

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { enumerate } from './enumerate.ts'
 
-it('names what there is, and counts what would be too much', () => {
+it('an enumeration names what there is, and counts what would be too much', () => {
   expect(enumerate([])).toBe('')
   expect(enumerate(['a', 'b'], '; ')).toBe('a; b')
   const many = Array.from({ length: 12 }, (_, index) => `${index}`)

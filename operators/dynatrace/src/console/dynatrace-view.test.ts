@@ -53,7 +53,7 @@ async function sectionsOf(source: ViewSource, calls = new TenantCalls(() => NOW)
   return Object.fromEntries(sections.map((section) => [section.title, section.type === 'table' ? section.rows : []]))
 }
 
-it('shows tokens, versions, and pods by namespace with the reason where they are not injected', async () => {
+it('the view of Dynatrace shows tokens, versions, and pods by namespace with the reason where they are not injected', async () => {
   const pods = [
     pod('a', { 'oneagent.dynatrace.com/injected': 'true' }),
     pod('b', { 'oneagent.dynatrace.com/injected': 'false', 'oneagent.dynatrace.com/reason': 'NoBootstrapperConfig' }),
@@ -82,14 +82,14 @@ it('shows tokens, versions, and pods by namespace with the reason where they are
   expect(sections['CSI driver by node']).toEqual([['node-1', 'csi-1', { text: '1 of 2', tone: 'warning' }, '2']])
 })
 
-it('says so where the operator may not list pods', async () => {
+it('the view of Dynatrace says so where the operator may not list pods', async () => {
   const sections = await sectionsOf(sourceWith(undefined))
   expect(sections['Injected pods']).toMatchObject([
     ['shop', 'dynakube', { detail: expect.stringContaining('set console.readPods of its chart') }, ''],
   ])
 })
 
-it('counts the calls of all clients by name', async () => {
+it('the view of Dynatrace counts the calls of all clients by name', async () => {
   const calls = new TenantCalls(() => NOW)
   const reports: string[] = []
   const connect = calls.observed((options) => {

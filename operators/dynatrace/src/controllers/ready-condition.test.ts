@@ -7,7 +7,7 @@ const outcomes = [
   { name: 'KSPM', isReady: false },
 ]
 
-test('names the components that pods are missing of', () => {
+test('the condition Ready names the components that pods are missing of', () => {
   expect(readyCondition('Deploying', { failure: undefined, outcomes })).toEqual({
     type: 'Ready',
     status: 'False',
@@ -16,11 +16,11 @@ test('names the components that pods are missing of', () => {
   })
 })
 
-test('explains a failure', () => {
+test('the condition Ready explains a failure', () => {
   const condition = readyCondition('Error', { failure: new Error('the token is missing'), outcomes })
   expect(condition).toMatchObject({ status: 'False', reason: 'Error', message: 'the token is missing' })
 })
 
-test('is True for what runs', () => {
+test('the condition Ready is True for what runs', () => {
   expect(readyCondition('Running', { failure: undefined, outcomes: [] })).toMatchObject({ status: 'True' })
 })

@@ -65,7 +65,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   while (!(await condition())) await sleep(5, { signal: deadline })
 }
 
-it('waits for the Secret, then the files equal it, and nothing else of it is written', async () => {
+it('the copy of the certificate waits for the Secret, then the files equal it, and nothing else of it is written', async () => {
   start()
   await until(() => lines.some((line) => line.startsWith('waiting for a certificate')))
   expect(await read('tls.crt')).toBeUndefined()
@@ -77,7 +77,7 @@ it('waits for the Secret, then the files equal it, and nothing else of it is wri
   expect((await stat(join(directory, 'tls.key'))).mode & 0o077).toBe(0)
 })
 
-it('follows changes, and does not touch the files when nothing changes or the Secret is broken', async () => {
+it('the copy of the certificate follows changes, and does not touch the files when nothing changes or the Secret is broken', async () => {
   const [one, two] = await Promise.all([issue(), issue()])
   store(one)
   start()
@@ -91,7 +91,7 @@ it('follows changes, and does not touch the files when nothing changes or the Se
   expect(lines.filter((line) => line.startsWith('wrote'))).toHaveLength(2)
 })
 
-it('warns when the certificate expires within six hours, and still uses it', async () => {
+it('the copy of the certificate warns when the certificate expires within six hours, and still uses it', async () => {
   const pair = await issue(5 * HOUR_MS)
   store(pair)
   start()
@@ -99,7 +99,7 @@ it('warns when the certificate expires within six hours, and still uses it', asy
   expect(await read('tls.crt')).toBe(pair.certificate)
 })
 
-it('never logs a key', async () => {
+it('the copy of the certificate never logs a key', async () => {
   const pair = await issue()
   store(pair)
   start()

@@ -27,12 +27,12 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-it('starts alone', async () => {
+it('the bundle starts alone', async () => {
   const { stdout } = await run(process.execPath, [program, '--version'], { cwd: folder })
   expect(stdout.trim()).toBe(manifest.version)
 })
 
-it('prepares pods by a small bundle without an HTTP or Kubernetes client', async () => {
+it('the bundle that prepares pods is small, without an HTTP or Kubernetes client', async () => {
   const bundle = await readFile(join(folder, 'bootstrap.cjs'), 'utf8')
   expect(bundle).not.toMatch(/undici|KubeClient|commander|pino/)
   expect(bundle.length).toBeLessThan(100_000)
@@ -40,7 +40,7 @@ it('prepares pods by a small bundle without an HTTP or Kubernetes client', async
   expect(stdout).toContain('--metadata-enrichment')
 })
 
-it('runs probes, init containers and the CSI driver without reading the bundle of the operator', async () => {
+it('the bundle runs probes, init containers and the CSI driver without reading the bundle of the operator', async () => {
   await rename(join(folder, 'dynatrace-operator.cjs'), join(folder, 'elsewhere.cjs'))
   try {
     const apart = [...SMALL_SUBCOMMANDS, ...NODE_SUBCOMMANDS]
@@ -51,7 +51,7 @@ it('runs probes, init containers and the CSI driver without reading the bundle o
   }
 })
 
-it('talks to a cluster by a kubeconfig', async () => {
+it('the bundle talks to a cluster by a kubeconfig', async () => {
   await using cluster = await startEmbeddedCluster()
   const kubeconfig = join(folder, 'kubeconfig')
   await cluster.writeKubeconfig(kubeconfig)
@@ -61,7 +61,7 @@ it('talks to a cluster by a kubeconfig', async () => {
   expect(`${stdout}${stderr}`).toContain('nothing to migrate')
 })
 
-it('makes certificates and writes YAML', async () => {
+it('the bundle makes certificates and writes YAML', async () => {
   const child = spawn(process.execPath, [program, 'simulate-tenant', '--port=0', '--print-manifest'])
   let text = ''
   child.stdout.on('data', (chunk) => {

@@ -54,7 +54,7 @@ describe.skipIf(helmPath === undefined)('the roles of the operator in the chart 
   })
 })
 
-it('are printed by the operator itself', async () => {
+it('derived roles are printed by the operator itself', async () => {
   const { code, stdout } = await runCaptured(main, ['rbac', '-n', NAMESPACE])
   expect(code).toBe(0)
   const { clusterRole, roles } = dynatraceRoles({ namespace: NAMESPACE, detectsHostAvailability: true })

@@ -5,7 +5,7 @@ import { DataPaths } from '../../src/csi/data-paths.ts'
 import { existingDynaKubes } from '../../src/csi/provisioner/cleanup/existing-dynakubes.ts'
 import { NAMESPACE, provisionerStage } from './support/provisioner-stage.ts'
 
-it('finds a DynaKube that was created after it was listed, and only directories of others are missing', async () => {
+it('a DynaKube that was created after the list is found, and only directories of others are missing', async () => {
   await using stage = await provisionerStage()
   await using scratch = await scratchFolder()
   const paths = new DataPaths(scratch.target)

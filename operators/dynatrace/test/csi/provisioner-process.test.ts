@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-it('deletes what DynaKubes left that were deleted while it did not run, and follows the others until SIGTERM', async () => {
+it('the provisioner deletes what DynaKubes left that were deleted while it did not run, and follows the others until SIGTERM', async () => {
   const dataRoot = join(world.folder, 'data')
   await mkdir(join(dataRoot, 'codemodules/1.0.0.0-1/agent'), { recursive: true })
   await mkdir(join(dataRoot, '_dynakubes/deleted'), { recursive: true })

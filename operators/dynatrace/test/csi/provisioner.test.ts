@@ -382,7 +382,7 @@ describe('a data directory that cannot be used', () => {
   })
 })
 
-it('counts what it installs', async () => {
+it('the provisioner counts what it installs', async () => {
   const text = await stage.metrics()
   expect(text).toMatch(/dynatrace_csi_provisioner_installs_total\{method="zip",outcome="installed"\} [1-9]/)
   expect(text).toMatch(/dynatrace_csi_provisioner_installs_total\{method="image",outcome="failed"\} [1-9]/)

@@ -263,7 +263,7 @@ describe.skipIf(missing)(`a limit of calls${missing ? ` (skipped: ${missing})` :
   })
 })
 
-it('rejects exactly the call beyond the limit while others are slow, and responds to other methods', async () => {
+it('the CSI server rejects exactly the call beyond the limit while others are slow, and responds to other methods', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'csi-limit-'))
   const stop = new AbortController()
   const socket = join(folder, 'csi.sock')

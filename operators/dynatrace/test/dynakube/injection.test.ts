@@ -46,7 +46,7 @@ it('labels the namespaces that are selected and puts everything into them', asyn
   })
 })
 
-it('notices new namespaces and changed labels', async () => {
+it('the mapping of namespaces notices new namespaces and changed labels', async () => {
   await addNamespace('new', { team: 'a' })
   await stage.until(isFilled('new'))
   const match = { verb: 'delete', resource: 'secrets', name: 'dynatrace-bootstrapper-config' }
@@ -62,7 +62,7 @@ it('notices new namespaces and changed labels', async () => {
   expect(await copy('new', 'dynatrace-bootstrapper-certs')).toBeUndefined()
 })
 
-it('restores a copy after a manual change or deletion', async () => {
+it('the mapping of namespaces restores a copy after a manual change or deletion', async () => {
   const key = { namespace: 'shop', name: 'dynatrace-bootstrapper-config' }
   await stage.client.patch(Secrets, key, { type: 'merge', patch: { data: { 'endpoint.properties': 'eA==' } } })
   await stage.until(async () => {
@@ -76,26 +76,26 @@ it('restores a copy after a manual change or deletion', async () => {
   })
 })
 
-it('costs nothing when nothing changed', async () => {
+it('the mapping of namespaces costs nothing when nothing changed', async () => {
   await stage.reconcile('apps')
   expect((await stage.reconcile('apps')).writes).toEqual([])
 })
 
-it('reports when two select the same namespace, and does not change it', async () => {
+it('the mapping of namespaces reports when two DynaKubes select the same namespace, and does not change it', async () => {
   await stage.create('rival', { oneAgent: { applicationMonitoring: {} } })
   await stage.until(async () => (await stage.read('rival')).status?.phase === 'Error')
   expect(await instanceOf('shop')).toBe('apps')
   await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'rival' })
 })
 
-it('takes everything back when it is switched off', async () => {
+it('the mapping of namespaces takes everything back when it is switched off', async () => {
   await stage.edit('apps', { spec: { oneAgent: null, metadataEnrichment: null } })
   await stage.until(async () => (await instanceOf('shop')) === undefined)
   expect(await copy('shop')).toBeUndefined()
   await stage.until(async () => (await stage.condition('apps', 'CodeModulesInjection')) === undefined)
 })
 
-it('takes everything back when the DynaKube is deleted', async () => {
+it('the mapping of namespaces takes everything back when the DynaKube is deleted', async () => {
   await stage.edit('apps', { spec: { oneAgent: { applicationMonitoring: {} } } })
   await stage.until(isFilled('bank'))
   await stage.client.delete(DynaKubes, { namespace: NAMESPACE, name: 'apps' })

@@ -20,7 +20,7 @@ const listed = async () => {
   return Object.fromEntries(instances.map(([node, { podName }]) => [node, podName]))
 }
 
-it('lists a replaced agent as soon as its pod is seen, although nothing else changes', {
+it('the status of OneAgents lists a replaced agent as soon as its pod is seen, although nothing else changes', {
   timeout: 60_000,
 }, async () => {
   await stage.create({ oneAgent: { hostMonitoring: {} } })

@@ -81,7 +81,7 @@ describe('a DynaKube that was changed has what a fresh one has, and leaves nothi
   )
 })
 
-it('covers every pair of features that admission allows', () => {
+it('the sequence of toggles covers every pair of features that admission allows', () => {
   const met = new Set(changes.flatMap(meetingsIn))
   expect(EVERY_MEETING.filter((meeting) => !met.has(meeting))).toEqual([
     // KSPM needs it.

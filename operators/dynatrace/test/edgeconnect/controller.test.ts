@@ -306,7 +306,7 @@ describe('an EdgeConnect of the operator', () => {
   })
 })
 
-it('trusts only certificates that exist', async () => {
+it('an EdgeConnect trusts only certificates that exist', async () => {
   await stage.client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: key('empty') })
   await create('distrusting', { caCertsRef: 'empty' }, { provisioner: true })
   await stage.until(async () => (await read('distrusting')).status?.phase === 'Error')

@@ -32,7 +32,7 @@ it.each<PatternReference>(['crash-after-write', 'crash-around-call', 'failed-req
   },
 )
 
-it('registers once while it cannot see that the Secret of the old EdgeConnect is deleted', {
+it('the EdgeConnect controller registers once while it cannot see that the Secret of the old EdgeConnect is deleted', {
   timeout: 120_000,
 }, async () => {
   const points = await explorer.points('unseen-states')
@@ -42,7 +42,9 @@ it('registers once while it cannot see that the Secret of the old EdgeConnect is
   expect(await outcomeOf('unseen-states', index)).toEqual(survived('unseen-states', index))
 })
 
-it('keeps the new registration when it restarts on a view of the old Secrets', { timeout: 120_000 }, async () => {
+it('the EdgeConnect controller keeps the new registration when it restarts on a view of the old Secrets', {
+  timeout: 120_000,
+}, async () => {
   const points = await explorer.points('stale-view')
   const index = points.findIndex(({ label }) =>
     /^restarted at event \d+ \(ADDED secrets \S+-client\) on secrets as of event \d+ \(ADDED secrets \S+-client\)/.test(
@@ -53,7 +55,9 @@ it('keeps the new registration when it restarts on a view of the old Secrets', {
 })
 
 // Every other run has to agree with this one: nothing is left behind after any of them.
-it('leaves nothing behind in the tenant but the client of the user', { timeout: 120_000 }, async () => {
+it('the EdgeConnect controller leaves nothing behind in the tenant but the client of the user', {
+  timeout: 120_000,
+}, async () => {
   // The exploration knows outside worlds by their interface only.
   const operator = exploration.operator as OperatorUnderTest
   const { baseline, problems } = await runScenario(operator, exploration.scenario as Scenario, { seed: 1 })

@@ -55,7 +55,7 @@ const isDeployed = async () =>
     },
   )
 
-it('names what would be created in the cluster and the tenant', async () => {
+it('a plan for an EdgeConnect names what would be created in the cluster and the tenant', async () => {
   const plan = await plans.plan([edgeConnect(['*.internal.org'])])
   expect(errorsOf(plan)).toEqual([])
   expect(plan.changes.map((change) => [change.action, change.component, idOf(change)])).toEqual([
@@ -76,14 +76,14 @@ it('names what would be created in the cluster and the tenant', async () => {
   expect(plans.stage.simulator.tenant(TENANT).edgeConnects.list()).toEqual([])
 })
 
-it('has no changes once the operator is done', async () => {
+it('a plan for an EdgeConnect has no changes once the operator is done', async () => {
   await plans.stage.client.create(EdgeConnects, edgeConnect(['*.internal.org']) as never)
   await plans.stage.until(isDeployed)
   const { changes, tenant } = await plans.plan([edgeConnect(['*.internal.org'])])
   expect([changes, tenant]).toEqual([[], []])
 })
 
-it('shows what an edit changes in the tenant', async () => {
+it('a plan for an EdgeConnect shows what an edit changes in the tenant', async () => {
   const { changes, tenant } = await plans.plan([edgeConnect(['*.internal.org', '*.example.org'])])
   expect(changes.map(({ action, kind }) => [action, kind])).toEqual([['change', 'EdgeConnect']])
   expect(tenant).toEqual([{ action: 'change', what: 'EdgeConnect office', tenant: plans.stage.simulator.authority }])

@@ -55,7 +55,7 @@ function get(url: string, ca: string, headers: Record<string, string> = {}): Pro
   })
 }
 
-test('serves until it is stopped, and prints its address as JSON', async () => {
+test('the command tenant-simulator serves until it is stopped, and prints its address as JSON', async () => {
   const caFile = join(folder, 'ca.pem')
   const { child, stdout, ended } = await start(
     '--output',
@@ -77,7 +77,7 @@ test('serves until it is stopped, and prints its address as JSON', async () => {
   expect(await ended).toBe(0)
 }, 120_000)
 
-test('prints manifests that the webhook would accept and that work', async () => {
+test('the command tenant-simulator prints manifests that the webhook would accept and that work', async () => {
   const { stdout, stderr, child, ended } = await start('--print-manifest', '--namespace', 'observe')
   const [secret, trust, dynakube] = parseAllDocuments(stdout()).map((document) => document.toJS())
   expect([secret.kind, trust.kind, dynakube.kind]).toEqual(['Secret', 'ConfigMap', 'DynaKube'])
@@ -92,7 +92,7 @@ test('prints manifests that the webhook would accept and that work', async () =>
   expect(await ended).toBe(0)
 }, 120_000)
 
-test('takes tokens from a file', async () => {
+test('the command tenant-simulator takes tokens from a file', async () => {
   const tokenFile = join(folder, 'tokens.yaml')
   await writeFile(tokenFile, 'mine:\n  apiToken: { value: dt0c01.MINE.SECRET, scopes: [InstallerDownload] }\n')
   const { stdout, stderr } = await start('--token-file', tokenFile, '--print-manifest', '--output', 'json')
@@ -111,7 +111,7 @@ test.each([
   expect(await runCli(['simulate-tenant', ...args])).toMatchObject({ code, stdout: '' })
 })
 
-test('shows examples in its help', async () => {
+test('the command tenant-simulator shows examples in its help', async () => {
   const { code, stdout } = await runCli(['help', 'simulate-tenant'])
   expect([code, stdout]).toEqual([0, expect.stringContaining('/control/faults')])
 })

@@ -31,7 +31,7 @@ afterAll(async () => {
 const migrate = () =>
   runCaptured(main, ['crd-storage-migration', '-n', 'dynatrace'], { env: { KUBECONFIG: kubeconfig } })
 
-it('succeeds without a CRD, and with nothing to rewrite writes nothing', async () => {
+it('the command migrate-storage succeeds without a CRD, and with nothing to rewrite writes nothing', async () => {
   expect(await migrate()).toMatchObject({ code: 0, stdout: '' })
   const crd = crdManifests('dynatrace').find(({ metadata }) => metadata.name === KEY.name)
   // The manifest keeps its spec open; the cluster checks it.
@@ -53,7 +53,7 @@ it('notes that only the new version is stored, once', async () => {
   expect((await client.get(CustomResourceDefinitions, KEY)).status?.storedVersions).toEqual(['v1beta6'])
 })
 
-it('exits 1 with one sentence when the CRD cannot be read', async () => {
+it('the command migrate-storage exits 1 with one sentence when the CRD cannot be read', async () => {
   const denied = { kind: 'status', code: 403 } as const
   const undo = cluster.faults.inject({ resource: 'customresourcedefinitions.apiextensions.k8s.io' }, denied)
   const { code, stderr } = await migrate()

@@ -100,7 +100,7 @@ function heldLog(): { readonly reached: Promise<void>; readonly release: () => v
   return { reached: reached.promise, release: released.resolve }
 }
 
-it('says that the log of a pod ends early when the pod disappears meanwhile, and goes on', async () => {
+it('the command support-archive says that the log of a pod ends early when the pod disappears meanwhile, and goes on', async () => {
   afterFirstLine = () => Promise.reject(new Error('the node is gone'))
   const file = join(folder, 'archive.zip')
   const { code, stderr } = await run('--file', file)
@@ -115,7 +115,7 @@ it('says that the log of a pod ends early when the pod disappears meanwhile, and
   expect(stderr).toContain('collected logs/staying/main.log')
 })
 
-it('leaves no file when it is interrupted, and does not exit as if it were complete', async () => {
+it('the command support-archive leaves no file when it is interrupted, and does not exit as if it were complete', async () => {
   const { reached } = heldLog()
   const file = join(folder, 'interrupted.zip')
   const { process: running, ended } = start('--file', file)
@@ -125,7 +125,7 @@ it('leaves no file when it is interrupted, and does not exit as if it were compl
   expect((await readdir(folder)).filter((name) => name.startsWith('interrupted'))).toEqual([])
 })
 
-it('does not end its output as an archive when it is interrupted', async () => {
+it('the command support-archive does not end its output as an archive when it is interrupted', async () => {
   const { reached } = heldLog()
   const { process: running, output, ended } = start('--stdout')
   await reached
@@ -134,7 +134,7 @@ it('does not end its output as an archive when it is interrupted', async () => {
   expect(output.stdout.indexOf('PK\u0005\u0006', 0, 'latin1')).toBe(-1)
 })
 
-it('exits like any program in a pipe when whoever reads its output goes away', async () => {
+it('the command support-archive exits like any program in a pipe when whoever reads its output goes away', async () => {
   const { reached, release } = heldLog()
   const { process: running, ended } = start('--stdout')
   await reached
@@ -147,7 +147,7 @@ it('exits like any program in a pipe when whoever reads its output goes away', a
 const noMounts = missingRights()
 
 it.skipIf(noMounts)(
-  `says that the disk is full, and leaves no file${noMounts ? ` (skipped: ${noMounts})` : ''}`,
+  `the command support-archive says that the disk is full, and leaves no file${noMounts ? ` (skipped: ${noMounts})` : ''}`,
   async () => {
     afterFirstLine = () => Promise.resolve()
     const disk = await mkdtemp(join(folder, 'disk-'))
@@ -165,7 +165,7 @@ it.skipIf(noMounts)(
   },
 )
 
-it('says that a file may not become so large, and keeps the archive of before', async () => {
+it('the command support-archive says that a file may not become so large, and keeps the archive of before', async () => {
   afterFirstLine = () => Promise.resolve()
   const file = join(folder, 'limited.zip')
   await writeFile(file, 'the archive of before')
@@ -178,7 +178,7 @@ it('says that a file may not become so large, and keeps the archive of before', 
   expect(await readFile(file, 'utf8')).toBe('the archive of before')
 })
 
-it('says which folder is missing before it collects anything', async () => {
+it('the command support-archive says which folder is missing before it collects anything', async () => {
   const { code, stderr } = await run('--file', join(folder, 'nowhere/archive.zip'))
   expect(code).toBe(1)
   expect(stderr).toMatch(/cannot write the archive \S+nowhere\/archive\.zip: ENOENT.*\. Create the folder first$/m)
@@ -186,7 +186,7 @@ it('says which folder is missing before it collects anything', async () => {
 })
 
 it.skipIf(process.platform !== 'linux')(
-  'says that its standard output is on a full disk (skipped except on Linux)',
+  'the command support-archive says that its standard output is on a full disk (skipped except on Linux)',
   async () => {
     afterFirstLine = () => Promise.resolve()
     const { output, ended } = startInShell('exec "$@" > /dev/full', '--stdout', ...LARGE)

@@ -55,7 +55,7 @@ async function collect(kubeconfig: string): Promise<{ readonly peakMiB: number; 
 }
 
 it.skipIf(process.platform !== 'linux')(
-  'takes about the same memory for 200 MiB of logs as for none (skipped except on Linux)',
+  'a support archive takes about the same memory for 200 MiB of logs as for none (skipped except on Linux)',
   async () => {
     const state = { bytes: 0 }
     await using cluster = await startEmbeddedCluster({

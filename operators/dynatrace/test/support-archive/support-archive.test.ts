@@ -132,7 +132,7 @@ async function collect(name: string, args: readonly string[] = [], env: Readonly
   return { code, stdout, stderr, files: await readFolder(target) }
 }
 
-it('has logs, files, objects and a report, and no secret', async () => {
+it('a support archive has logs, files, objects and a report, and no secret', async () => {
   const { code, stdout, stderr, files } = await collect('all')
   expect([code, stdout]).toEqual([0, ''])
   expect([...files.keys()]).toEqual(
@@ -177,7 +177,7 @@ it('has logs, files, objects and a report, and no secret', async () => {
   }
 })
 
-it('keeps the rest when a log and a kind cannot be read', async () => {
+it('a support archive keeps the rest when a log and a kind cannot be read', async () => {
   const always = { times: Number.POSITIVE_INFINITY }
   cluster.faults.inject({ subresource: 'log', name: 'operator-1' }, { kind: 'status', code: 403 }, always)
   cluster.faults.inject({ resource: 'configmaps' }, { kind: 'status', code: 500 }, always)
@@ -190,7 +190,7 @@ it('keeps the rest when a log and a kind cannot be read', async () => {
   expect(files.get('supportarchive_console.log')).toMatch(/ConfigMap objects is not in the archive/)
 })
 
-it('leaves out what the flags and the installed modules exclude', async () => {
+it('a support archive leaves out what the flags and the installed modules exclude', async () => {
   const own = await collect('own', ['--managed-logs=false', '--loadsim-files', '2', '--loadsim-file-size', '1'])
   const logs = [...own.files.keys()].filter((path) => path.startsWith('logs/')).toSorted()
   expect(logs).toEqual(['logs/loadsim/loadsim-0.log', 'logs/loadsim/loadsim-1.log', 'logs/operator-1/main.log'])
@@ -200,7 +200,7 @@ it('leaves out what the flags and the installed modules exclude', async () => {
   expect(none.files.get('supportarchive_console.log')).toContain('rbac.supportability')
 })
 
-it('has no manifests, not even CRDs, when the cluster shows none of its objects', async () => {
+it('a support archive has no manifests, not even CRDs, when the cluster shows none of its objects', async () => {
   // There are objects of these kinds only.
   for (const resource of ['namespaces', 'pods', 'configmaps', 'events']) {
     const always = { times: Number.POSITIVE_INFINITY }
@@ -217,13 +217,13 @@ it('has no manifests, not even CRDs, when the cluster shows none of its objects'
   expect(files.get('supportarchive_console.log')).toContain('Namespace objects is not in the archive')
 })
 
-it('refuses to write to a terminal, and explains how to get a file', async () => {
+it('a support archive refuses to write to a terminal, and explains how to get a file', async () => {
   const { code, stdout, stderr } = await runCaptured(main, ['support-archive'], { env: { KUBECONFIG: kubeconfig } })
   expect([code, stdout]).toEqual([1, ''])
   expect(stderr).toContain('--stdout > archive.zip')
 })
 
-it('writes a valid archive to standard output, and its progress to standard error only', async () => {
+it('a support archive writes a valid archive to standard output, and its progress to standard error only', async () => {
   const env = { PATH: process.env.PATH, KUBECONFIG: kubeconfig }
   const words = [COMMAND, 'support-archive', '--stdout', '-n', NAMESPACE]
   const options = { env, encoding: 'buffer', maxBuffer: 64 * 1024 * 1024 } as const

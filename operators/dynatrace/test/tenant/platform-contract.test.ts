@@ -181,7 +181,7 @@ describe('bodies and statuses', () => {
   })
 })
 
-it('contacts the API directly even when the process has a proxy', async () => {
+it('the client of the platform contacts the API directly even when the process has a proxy', async () => {
   await using tenant = await simulated()
   const asked: string[] = []
   const proxy = createServer()

@@ -26,7 +26,7 @@ const RULES: readonly (FaultRule | undefined)[] = [
   { kind: 'content-type', contentType: 'text/html' },
 ]
 
-it('shows no secret anywhere', async () => {
+it('the client of a tenant shows no secret anywhere', async () => {
   await using proxy = await startForwardProxy({ account: 'me:proxy-password', names: { [HOST]: '127.0.0.1' } })
   const tokens = [{ name: 'apiToken' }, { name: 'paasToken', scopes: ['InstallerDownload'] }]
   await using tenant = await simulated({ tls: { hosts: [HOST] }, tenants: [{ id: TENANT, tokens }] })

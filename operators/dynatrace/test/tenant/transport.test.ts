@@ -137,19 +137,19 @@ it.each([
   'evil.tld#x',
   'evil.tld\\x',
   '',
-])('sends no access token for an EdgeConnect to %j, which is not a host', (apiServer) => {
+])('the client of a tenant sends no access token for an EdgeConnect to %j, which is not a host', (apiServer) => {
   const oauth = { endpoint: 'https://sso.example', clientId: 'id', clientSecret: 'secret' }
   expect(() => createPlatformClient({ apiServer, oauth })).toThrow(/apiServer.*is not a host/)
 })
 
-it('fails with a clear error when nothing listens', async () => {
+it('the client of a tenant fails with a clear error when nothing listens', async () => {
   await using tenant = await simulated()
   const client = tenant.client()
   await tenant.simulator.close()
   await expect(client.versions.latestGateway()).rejects.toMatchObject({ code: 'HTTP_CONNECTION', phase: 'connect' })
 })
 
-it('sends nothing once it is closed', async () => {
+it('the client of a tenant sends nothing once it is closed', async () => {
   await using tenant = await simulated()
   const client = tenant.client()
   await client.versions.latestGateway()

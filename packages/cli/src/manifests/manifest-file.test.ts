@@ -100,7 +100,7 @@ describe('files of manifests', () => {
   })
 })
 
-it('find the position of a field in linear time', () => {
+it('the position of a field is found in linear time', () => {
   const [document] = parseManifests('file.yaml', 'kind: One').documents
   // Matching each bracket again to the end would take minutes.
   expect(document?.locate('['.repeat(500_000))).toMatchObject({ line: 1, column: 1 })

@@ -176,7 +176,7 @@ describe('a pod with an inline CSI volume', () => {
   })
 })
 
-it('reports a volume whose Secret is missing', async () => {
+it('a volume whose Secret is missing is reported', async () => {
   const volumes = [{ name: 'tls', secret: { secretName: 'certificate' } }]
   await cluster.pods.create(pod('p', { spec: { volumes } }))
   await cluster.advance(5_000)

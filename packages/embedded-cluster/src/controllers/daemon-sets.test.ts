@@ -201,7 +201,7 @@ describe('the pods of a DaemonSet', () => {
   })
 })
 
-it('stores its revisions with sorted keys, because clients compare them by their bytes', async () => {
+it('a DaemonSet stores its revisions with sorted keys, because clients compare them by their bytes', async () => {
   await create()
   const [revision] = cluster.of<ControllerRevision>('controllerrevisions.apps').list()
   const { template: stored } = revision?.data.spec ?? {}

@@ -164,7 +164,7 @@ describe('a reference to an owner', () => {
   })
 })
 
-it('collects dependents of custom resources that were defined later', async () => {
+it('the garbage collector collects dependents of custom resources that were defined later', async () => {
   await cluster.define('Widget', 'example.com')
   const widgets = cluster.of<ClusterObject>('widgets.example.com')
   const metadata = { name: 'w', namespace: 'default' }
@@ -177,7 +177,7 @@ it('collects dependents of custom resources that were defined later', async () =
   expect(names()).toEqual([])
 })
 
-it('collects objects after a restart that lost their owner meanwhile', async () => {
+it('the garbage collector collects objects after a restart that lost their owner meanwhile', async () => {
   const parent = await create({ name: 'parent' })
   await create({ name: 'child', owners: [ownedBy(parent)] })
   await cluster.stop()
@@ -186,7 +186,7 @@ it('collects objects after a restart that lost their owner meanwhile', async () 
   expect(names()).toEqual([])
 })
 
-it('ignores objects that are already being deleted', async () => {
+it('the garbage collector ignores objects that are already being deleted', async () => {
   const parent = await create({ name: 'parent' })
   const child = await create({ name: 'child', owners: [ownedBy(parent)], finalizers: ['test/hold'] })
   await remove(child)

@@ -28,7 +28,7 @@ function configMap(name: string, finalizers: string[] = []) {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'doomed', finalizers } }
 }
 
-it('deletes the content of a terminating namespace, including custom resources, and then the namespace', async () => {
+it('a terminating namespace is deleted after its content, including custom resources', async () => {
   await cluster.define('Widget', 'example.com')
   const metadata = { name: 'w', namespace: 'doomed' }
   await cluster.create('widgets.example.com', { apiVersion: 'example.com/v1', kind: 'Widget', metadata })
@@ -47,14 +47,14 @@ it('deletes the content of a terminating namespace, including custom resources, 
   expect(cluster.clock.pendingTimers).toBe(0)
 })
 
-it('does not affect other namespaces', async () => {
+it('a terminating namespace does not affect others', async () => {
   await cluster.create('configmaps', { ...configMap('kept'), metadata: { name: 'kept', namespace: 'default' } })
   await remove()
   await cluster.advance(60_000)
   expect(cluster.of<ConfigMap>('configmaps').get('default', 'kept')).toBeDefined()
 })
 
-it('reports what it waits for, and is deleted when that is done', async () => {
+it('a terminating namespace reports what it waits for, and is deleted when that is done', async () => {
   await cluster.create('configmaps', configMap('held', ['example.com/hold']))
   await remove()
   await cluster.advance(10_000)
@@ -82,7 +82,7 @@ it('reports what it waits for, and is deleted when that is done', async () => {
   expect(doomed()).toBeUndefined()
 })
 
-it('deletes pods before the objects they use', async () => {
+it('the pods of a terminating namespace are deleted before the objects they use', async () => {
   await cluster.create('configmaps', configMap('settings'))
   const slow = pod('slow', { annotations: { 'simulator.reeve.dev/stop-delay': '20s' } })
   await cluster.pods.create({ ...slow, metadata: { ...slow.metadata, namespace: 'doomed' } })
@@ -95,7 +95,7 @@ it('deletes pods before the objects they use', async () => {
   expect(doomed()).toBeUndefined()
 })
 
-it('reports objects that cannot be deleted and retries', async () => {
+it('a terminating namespace reports objects that cannot be deleted, and they are retried', async () => {
   await cluster.create('configmaps', configMap('stubborn'))
   cluster.api.rejectWrite = (verb, resource) => {
     if (verb === 'delete' && resource === 'configmaps') throw new StatusError(403, 'Forbidden', 'denied by a webhook')
@@ -113,7 +113,7 @@ it('reports objects that cannot be deleted and retries', async () => {
   expect(doomed()).toBeUndefined()
 })
 
-it('resumes after a restart', async () => {
+it('the deletion of a namespace resumes after a restart', async () => {
   await cluster.create('configmaps', configMap('held', ['example.com/hold']))
   await remove()
   await cluster.stop()

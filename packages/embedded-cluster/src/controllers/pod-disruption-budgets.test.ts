@@ -33,7 +33,7 @@ async function create(spec: Partial<PodDisruptionBudget['spec']>): Promise<void>
 
 const status = () => budgets().get('default', 'web')?.status
 
-it('allows as many disruptions as leave the minimum available', async () => {
+it('a PodDisruptionBudget allows as many disruptions as leave the minimum available', async () => {
   await create({ minAvailable: 3 })
   expect(status()).toMatchObject({
     observedGeneration: 1,
@@ -48,7 +48,7 @@ it('allows as many disruptions as leave the minimum available', async () => {
   })
 })
 
-it('computes percentages from the desired replicas, not from existing pods', async () => {
+it('a PodDisruptionBudget computes percentages from the desired replicas, not from existing pods', async () => {
   await create({ maxUnavailable: '50%' })
   expect(status()).toMatchObject({ expectedPods: 4, desiredHealthy: 2, disruptionsAllowed: 2 })
   await cluster.change<Deployment>('deployments.apps', 'default/web', (object) => ({
@@ -61,7 +61,7 @@ it('computes percentages from the desired replicas, not from existing pods', asy
   expect(status()).toMatchObject({ currentHealthy: 10, disruptionsAllowed: 5 })
 })
 
-it('allows none while too few pods are healthy', async () => {
+it('a PodDisruptionBudget allows none while too few pods are healthy', async () => {
   await create({ minAvailable: 4 })
   const [first] = cluster.pods.list()
   if (first === undefined) throw new Error('no pod')
@@ -74,7 +74,7 @@ it('allows none while too few pods are healthy', async () => {
   })
 })
 
-it('records an eviction until the pod is deleted', async () => {
+it('a PodDisruptionBudget records an eviction until the pod is deleted', async () => {
   await create({ minAvailable: 3 })
   const [first] = cluster.pods.list()
   const budget = budgets().get('default', 'web')
@@ -89,7 +89,7 @@ it('records an eviction until the pod is deleted', async () => {
   expect(status()?.disruptedPods).toBeUndefined()
 })
 
-it('drops an eviction that did not happen', async () => {
+it('a PodDisruptionBudget drops an eviction that did not happen', async () => {
   await create({ minAvailable: 3 })
   const [first] = cluster.pods.list()
   const budget = budgets().get('default', 'web')
@@ -101,7 +101,7 @@ it('drops an eviction that did not happen', async () => {
   expect(cluster.clock.pendingTimers).toBe(0)
 })
 
-it('counts pods without a controller individually', async () => {
+it('a PodDisruptionBudget counts pods without a controller individually', async () => {
   await cluster.pods.create(pod('alone', { labels: { app: 'alone' } }))
   await create({ selector: { matchLabels: { app: 'alone' } }, maxUnavailable: 1 })
   await cluster.advance(5_000)

@@ -36,7 +36,7 @@ async function read(options: Partial<Parameters<PodLogs>[1]> = {}): Promise<stri
   return text
 }
 
-it('returns nothing before a container runs, and then a line for its start', async () => {
+it('the log of a pod returns nothing before a container runs, and then a line for its start', async () => {
   await cluster.pods.create(pod('p'))
   await cluster.settle()
   expect(await read()).toBe('')
@@ -44,7 +44,7 @@ it('returns nothing before a container runs, and then a line for its start', asy
   expect(await read()).toBe('main: started from web:1\n')
 })
 
-it('returns the lines of the annotation, up to the requested number', async () => {
+it('the log of a pod returns the lines of the annotation, up to the requested number', async () => {
   await cluster.pods.create(pod('p', { annotations: { 'simulator.reeve.dev/logs': 'one\ntwo\nthree\n' } }))
   await cluster.advance(5_000)
   expect(await read()).toBe('one\ntwo\nthree\n')
@@ -54,14 +54,14 @@ it('returns the lines of the annotation, up to the requested number', async () =
   expect(await read({ timestamps: true, tailLines: 1 })).toBe('2030-01-01T00:00:01.000Z three\n')
 })
 
-it('returns the previous run of a container that crashed', async () => {
+it('the log of a pod returns the previous run of a container that crashed', async () => {
   await cluster.pods.create(pod('p', { annotations: { 'simulator.reeve.dev/fail': 'CrashLoopBackOff' } }))
   await cluster.advance(5_000)
   expect(await read()).toBe('main: started from web:1\nmain: exit code 1\n')
   expect(await read({ previous: true })).toBe('main: started from web:1\nmain: exit code 1\n')
 })
 
-it('follows a container until it terminates', async () => {
+it('the log of a pod follows a container until it terminates', async () => {
   const annotations = { 'simulator.reeve.dev/exit-code': '2', 'simulator.reeve.dev/run-for': '1m' }
   await cluster.pods.create(pod('p', { spec: { restartPolicy: 'Never' }, annotations }))
   await cluster.advance(5_000)
@@ -70,7 +70,7 @@ it('follows a container until it terminates', async () => {
   expect(await reading).toBe('main: started from web:1\nmain: exit code 2\n')
 })
 
-it('stops following when the reader disconnects or the pod is deleted', async () => {
+it('the log of a pod stops following when the reader disconnects or the pod is deleted', async () => {
   await cluster.pods.create(pod('p'))
   await cluster.advance(5_000)
   const abort = new AbortController()

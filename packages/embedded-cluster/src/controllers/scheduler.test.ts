@@ -123,14 +123,14 @@ describe('a pod is scheduled', () => {
   })
 })
 
-it('spreads the pods of one controller over the nodes', async () => {
+it('the scheduler spreads the pods of one controller over the nodes', async () => {
   await cluster.deployments.create(deployment('web', { replicas: 4 }))
   await cluster.advance(5_000)
   const counts = Object.values(Object.groupBy(cluster.pods.list(), (object) => object.spec.nodeName ?? ''))
   expect(counts.map((group) => group?.length)).toEqual([2, 2])
 })
 
-it('ignores pods with another scheduler, a scheduling gate or a fixed node', async () => {
+it('the scheduler ignores pods with another scheduler, a scheduling gate or a fixed node', async () => {
   expect(await place('other', { schedulerName: 'mine' })).toBeUndefined()
   expect(await place('gated', { schedulingGates: [{ name: 'quota' }] })).toBeUndefined()
   expect(await place('fixed', { nodeName: 'gpu' })).toBe('gpu')
@@ -220,7 +220,7 @@ describe('a node', () => {
   })
 })
 
-it('registers nodes once, and does not write them while nothing changes', async () => {
+it('the scheduler registers nodes once, and does not write them while nothing changes', async () => {
   const small = cluster.of<Node>('nodes').get('', 'small')
   expect(small?.status).toMatchObject({ capacity: { cpu: '1', memory: '1Gi', pods: '2500' } })
   expect(small?.metadata.labels).toMatchObject({ 'kubernetes.io/hostname': 'small', 'kubernetes.io/os': 'linux' })

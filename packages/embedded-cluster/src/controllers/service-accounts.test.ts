@@ -16,12 +16,12 @@ afterEach(async () => {
 const certificate = () => cluster.of<ConfigMap>('configmaps').get('team', 'kube-root-ca.crt')
 const account = () => cluster.of<ServiceAccount>('serviceaccounts').get('team', 'default')
 
-it('creates a default service account and the root certificate in every namespace', () => {
+it('every namespace gets a default service account and the root certificate', () => {
   expect(account()).toBeDefined()
   expect(certificate()?.data).toEqual({ 'ca.crt': 'PEM' })
 })
 
-it('recreates them when they are deleted', async () => {
+it('the default service account and the root certificate are recreated when they are deleted', async () => {
   const [first, map] = [account(), certificate()]
   if (first === undefined || map === undefined) throw new Error('not there')
   await cluster.of<ServiceAccount>('serviceaccounts').delete(first)
@@ -31,13 +31,13 @@ it('recreates them when they are deleted', async () => {
   expect(certificate()?.data).toEqual({ 'ca.crt': 'PEM' })
 })
 
-it('restores the certificate when it is changed', async () => {
+it('the root certificate is restored when it is changed', async () => {
   await cluster.change<ConfigMap>('configmaps', 'team/kube-root-ca.crt', (map) => ({ ...map, data: { 'ca.crt': 'x' } }))
   await cluster.settle()
   expect(certificate()?.data).toEqual({ 'ca.crt': 'PEM' })
 })
 
-it('creates nothing in a namespace that is being deleted', async () => {
+it('a namespace that is being deleted gets no service account', async () => {
   await cluster.create('configmaps', {
     apiVersion: 'v1',
     kind: 'ConfigMap',

@@ -29,7 +29,7 @@ test.each([
   expect(humanDuration(milliseconds)).toBe(text)
 })
 
-test('prints a missing or malformed timestamp as unknown', () => {
+test('the age of a missing or malformed timestamp is printed as unknown', () => {
   expect(since(undefined, 0)).toBe('<unknown>')
   expect(since('yesterday', 0)).toBe('<unknown>')
   expect(since('1970-01-01T00:00:00Z', 5000)).toBe('5s')

@@ -22,7 +22,7 @@ function widget(version: string, change: Partial<ResourceInfo> = {}): ResourceIn
   }
 }
 
-test('finds a resource by path, by kind and by name', () => {
+test('the registry of resources finds a resource by path, by kind and by name', () => {
   const registry = new ResourceRegistry()
   registry.add(widget('v1'))
   expect(registry.lookup('example.com', 'v1', 'widgets')?.kind).toBe('Widget')
@@ -31,7 +31,7 @@ test('finds a resource by path, by kind and by name', () => {
   expect(registry.lookup('example.com', 'v2', 'widgets')).toBeUndefined()
 })
 
-test('orders versions as Kubernetes prefers them', () => {
+test('the registry of resources orders versions as Kubernetes prefers them', () => {
   const registry = new ResourceRegistry()
   for (const version of ['v1alpha1', 'foo', 'v1', 'v2beta1', 'v10', 'v2beta2', 'v2']) registry.add(widget(version))
   expect(registry.groups()).toEqual([

@@ -68,7 +68,7 @@ test('objects cannot be modified by readers', () => {
   expect(Object.isFrozen(stored.metadata)).toBe(true)
 })
 
-test('lists in byte order of the keys, by namespace and after a key', () => {
+test('the store lists in byte order of the keys, by namespace and after a key', () => {
   const store = openStore()
   for (const key of ['b/x', 'a/z', 'a-b/y', 'a/b', 'a/a']) put(store, key)
   expect(keys(store.range('things'))).toEqual(['a-b/y', 'a/a', 'a/b', 'a/z', 'b/x'])
@@ -77,7 +77,7 @@ test('lists in byte order of the keys, by namespace and after a key', () => {
   expect(keys(store.range('things', { prefix: 'a/', after: 'a/aa' }))).toEqual(['a/b', 'a/z'])
 })
 
-test('reads the state of an earlier revision', () => {
+test('the store reads the state of an earlier revision', () => {
   const store = openStore()
   put(store, 'a', 1)
   const { revision } = put(store, 'b', 1)
@@ -103,7 +103,7 @@ test('a deletion event has the last state with the revision of the deletion', ()
   expect(events[0]?.current.object).toMatchObject({ value: 5, metadata: { resourceVersion: String(store.revision) } })
 })
 
-test('discards the oldest events beyond the window, per resource', () => {
+test('the store discards the oldest events beyond the window, per resource', () => {
   const store = openStore({ maxEvents: 3 })
   const quiet = put(store, 'q', 0, 'quiet').revision
   const { revision } = put(store, 'a')
@@ -115,7 +115,7 @@ test('discards the oldest events beyond the window, per resource', () => {
   expect(store.eventsSince('quiet', quiet)).toEqual([])
 })
 
-test('discards events by age when the next one is committed', () => {
+test('the store discards events by age when the next one is committed', () => {
   let now = 0
   const store = openStore({ maxAgeMs: 1000 }, () => now)
   const { revision } = put(store, 'a')
@@ -126,7 +126,7 @@ test('discards events by age when the next one is committed', () => {
   expect(store.eventsSince('things', revision)).toBeUndefined()
 })
 
-test('discards history by age, also while nothing is written', () => {
+test('the store discards history by age, also while nothing is written', () => {
   let now = 0
   const store = openStore({ maxAgeMs: 5000 }, () => now)
   const { revision } = put(store, 'a')

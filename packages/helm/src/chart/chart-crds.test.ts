@@ -33,7 +33,7 @@ const FOUND = [
 
 const paths = async (path: string) => (await chartCrds(path)).map((file) => file.path).sort()
 
-it('are found in a chart and its subcharts, folders and archives, packed ones included', async () => {
+it('CRDs are found in a chart and its subcharts, folders and archives, packed ones included', async () => {
   const archive = join(folder, 'web.tgz')
   await writeFile(archive, packChart({ name: 'web', version: '1.0.0' }, FILES))
   expect(await paths(archive)).toEqual(FOUND)
@@ -47,7 +47,7 @@ it('are found in a chart and its subcharts, folders and archives, packed ones in
   expect(await paths(unpacked)).toEqual(FOUND)
 })
 
-it('are found under every path that Helm reads as a crds folder, and as often as the archive has them', async () => {
+it('CRDs are found under every path that Helm reads as a crds folder, and as often as the archive has them', async () => {
   const nested = packEntries([{ path: 'sub/charts/x/../../crds/up.yaml', content: 'up' }])
   const archive = packEntries([
     { path: 'web/Chart.yaml', content: 'apiVersion: v2\nname: web\nversion: 1.0.0\n' },
@@ -62,7 +62,7 @@ it('are found under every path that Helm reads as a crds folder, and as often as
   expect(texts).toEqual(['dot', 'backslash', 'first', 'second', 'up'])
 })
 
-it('are searched for within limits', async () => {
+it('CRDs are searched for within limits', async () => {
   let archive = packChart({ name: 'core', version: '1.0.0' })
   for (let depth = 0; depth < 10; depth++) {
     archive = packChart({ name: 'web', version: '1.0.0' }, { 'charts/core.tgz': archive })
@@ -81,7 +81,7 @@ async function attempt(archive: Uint8Array, signal?: AbortSignal): Promise<unkno
   return chartCrds(join(folder, 'a.tgz'), { signal }).catch((error: unknown) => error)
 }
 
-it('are searched for in subcharts that Helm loads, and in no others', async () => {
+it('CRDs are searched for in subcharts that Helm loads, and in no others', async () => {
   const sub = chart({ 'crds/x.yaml': 'x' })
   const names = [
     'charts/_a.tgz',
@@ -95,7 +95,7 @@ it('are searched for in subcharts that Helm loads, and in no others', async () =
   expect(await paths(join(folder, 'a.tgz'))).toEqual(['charts/b.tgz/crds/x.yaml'])
 })
 
-it('have one budget in all archives of a chart', async () => {
+it('CRDs have one budget in all archives of a chart', async () => {
   // 80 KB each, for a file that nobody needs.
   const large = chart({ 'files/zero': Buffer.alloc(80 * 1024 * 1024) })
   expect(await attempt(chart({ 'charts/b.tgz': large, 'charts/c.tgz': large }))).toMatchObject({
@@ -112,14 +112,14 @@ it('have one budget in all archives of a chart', async () => {
   })
 })
 
-it('are not searched for in what is packed twice, which unpacks to anything', async () => {
+it('CRDs are not searched for in what is packed twice, which unpacks to anything', async () => {
   const bomb = gzipSync(gzipSync(Buffer.alloc(200 * 1024 * 1024)))
   for (const archive of [bomb, chart({ 'charts/b.tgz': bomb })]) {
     expect(await attempt(archive)).toMatchObject({ message: expect.stringContaining('packed twice') })
   }
 })
 
-it('are no longer searched for when the caller has stopped', async () => {
+it('CRDs are no longer searched for when the caller has stopped', async () => {
   const stopped = new AbortController()
   stopped.abort(new Error('enough'))
   expect(await attempt(chart({ 'crds/x.yaml': 'x' }), stopped.signal)).toMatchObject({ message: 'enough' })

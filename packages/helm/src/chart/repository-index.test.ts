@@ -108,7 +108,7 @@ describe('findInIndex', () => {
   })
 })
 
-it('takes no longer for a line of blanks than for any other', () => {
+it('the parser of an index takes no longer for a line of blanks than for any other', () => {
   // Restarting at each blank would take minutes.
   const index = `entries:\n${' '.repeat(500_000)}!\n`
   expect(() => findInIndex(index, 'web', undefined, 'the chart')).toThrow(ChartInvalidError)

@@ -31,7 +31,7 @@ function isFrozenDeep(value: unknown): boolean {
   )
 }
 
-test('freezes every level, arrays included, in place', () => {
+test('shared parts are frozen on every level, arrays included, in place', () => {
   const parts = new SharedParts()
   for (let index = 0; index < 10; index++) {
     const object = widget(index)
@@ -56,7 +56,7 @@ test('objects of one template share their equal parts from the second on', () =>
   expect(fourth?.spec.settings).not.toBe(third?.spec.settings)
 })
 
-test('does not touch frozen values', () => {
+test('shared parts that are frozen are not touched', () => {
   const spec = Object.freeze({ text: 'a string that is long enough' })
   const parts = new SharedParts()
   for (let index = 0; index < 4; index++) expect(parts.freeze({ kind: 'Widget', spec }).spec).toBe(spec)

@@ -173,7 +173,7 @@ test.each([
   expect(make).toThrow(message)
 })
 
-test('says that it is ready once its caches are filled', async () => {
+test('a controller says that it is ready once its caches are filled', async () => {
   const { cache, cluster, clock, run, stop } = cacheScenario()
   const widgets = new Controller(
     { name: 'w', for: Widgets, reconcile: async () => undefined },

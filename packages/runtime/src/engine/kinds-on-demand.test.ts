@@ -16,7 +16,7 @@ const service = (apiVersion: string): Stored<KubeObject> => ({
   metadata: { ...key, uid: apiVersion, resourceVersion: '1', creationTimestamp: '', ownerReferences },
 })
 
-it('distinguishes kinds of one name in two groups', () => {
+it('kinds of one name in two groups are distinguished', () => {
   const view = new OnDemandView([Services, KnativeServices], [service('v1'), service('serving.knative.dev/v1')])
   const live = view.over({ get: () => undefined, ownedBy: () => [] })
   for (const [of, uid] of [[Services, 'v1'] as const, [KnativeServices, 'serving.knative.dev/v1'] as const]) {

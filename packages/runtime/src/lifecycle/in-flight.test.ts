@@ -3,7 +3,7 @@ import { InFlight } from './in-flight.ts'
 
 const never = new AbortController().signal
 
-test('is idle at first, and again after the last has left', async () => {
+test('work in flight is idle at first, and again after the last has left', async () => {
   const inFlight = new InFlight()
   await inFlight.whenIdle(never)
   const [leaveFirst, leaveSecond] = [inFlight.enter(), inFlight.enter()]
@@ -20,7 +20,7 @@ test('is idle at first, and again after the last has left', async () => {
   expect(inFlight.count).toBe(0)
 })
 
-test('stops waiting on abort', async () => {
+test('waiting for work in flight stops on abort', async () => {
   const inFlight = new InFlight()
   inFlight.enter()
   const deadline = new AbortController()

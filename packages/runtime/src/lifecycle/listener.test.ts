@@ -8,7 +8,7 @@ import { closeServer, Listener } from './listener.ts'
 const create = () => createServer((_request, response) => void response.end('ok'))
 const HOST = '127.0.0.1'
 
-test('listens until the signal aborts, and leaves no connection', async () => {
+test('a listener listens until the signal aborts, and leaves no connection', async () => {
   const [server, stop, listener] = [create(), new AbortController(), new Listener(silentLogger, 'serving')]
   const running = listener.run(server, {
     host: HOST,
@@ -25,14 +25,14 @@ test('listens until the signal aborts, and leaves no connection', async () => {
   await expect(fetch(`http://${HOST}:${port}`)).rejects.toThrow()
 })
 
-test('stops a server whose signal was aborted before it listened', async () => {
+test('a listener stops a server whose signal was aborted before it listened', async () => {
   const [server, listener] = [create(), new Listener(silentLogger, 'serving')]
   const signal = AbortSignal.abort()
   await listener.run(server, { host: HOST, port: 0, maxConnections: 10, signal, stop: () => closeServer(server) })
   expect(server.listening).toBe(false)
 })
 
-test('says that an address is taken to those who wait for it', async () => {
+test('a listener says that an address is taken to those who wait for it', async () => {
   const [first, second, stop] = [create(), create(), new AbortController()]
   const { signal } = stop
   const [listener, other] = [new Listener(silentLogger, 'first'), new Listener(silentLogger, 'second')]
@@ -51,7 +51,7 @@ test('says that an address is taken to those who wait for it', async () => {
   await running
 })
 
-test('closes the connection that was idle for the longest time, and none that is served', async () => {
+test('a listener closes the connection that was idle for the longest time, and none that is served', async () => {
   const served: (() => void)[] = []
   const server = createServer((request, response) => {
     if (request.url === '/slow') served.push(() => response.end('late'))

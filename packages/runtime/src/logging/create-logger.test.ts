@@ -7,7 +7,7 @@ async function capture(options: LoggerOptions = {}) {
   return { logger, lines, records: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) }
 }
 
-test('writes one JSON line per message with level, time, fields and message', async () => {
+test('a logger writes one JSON line per message with level, time, fields and message', async () => {
   const { logger, records, lines } = await capture({ fields: { operator: 'webapp' } })
   logger.child({ controller: 'webapp' }).info({ name: 'web' }, 'created deployment')
   expect(lines[0]?.endsWith('\n')).toBe(true)

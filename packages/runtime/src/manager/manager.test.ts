@@ -47,7 +47,7 @@ const ready = async (manager: Manager) => (await manager.readiness.run('manager'
 const touch = (client: KubeClient, name: string) =>
   client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'shop', name } })
 
-test('is ready before its caches are filled when they need its webhooks, and not before those are served', async () => {
+test('a manager is ready before its caches are filled when they need its webhooks, and not before those are served', async () => {
   const world = setUp()
   const { clock, manager, stop } = world
   manager.add(
@@ -67,7 +67,7 @@ test('is ready before its caches are filled when they need its webhooks, and not
   await clock.runToCompletion(run)
 })
 
-test('starts phase by phase, each ready before the next, and stops in reverse', async () => {
+test('a manager starts phase by phase, each ready before the next, and stops in reverse', async () => {
   const world = setUp({ leaderElection: { lease, identity: 'a' } })
   const { clock, manager, stop, log } = world
   manager.add(
@@ -100,7 +100,7 @@ test('a cache given to the manager is filled before any controller starts', asyn
   await world.clock.runToCompletion(run)
 })
 
-test('is ready only between start and stop, and says what it is doing otherwise', async () => {
+test('a manager is ready only between start and stop, and says what it is doing otherwise', async () => {
   const world = setUp()
   const { clock, manager, stop } = world
   manager.add(part(world, 'cache', { phase: 'caches' }))
@@ -288,7 +288,7 @@ test('stopped at any time, it ends within the grace period with the lease releas
   }
 })
 
-test('runs once, and takes no parts after the start', async () => {
+test('a manager runs once, and takes no parts after the start', async () => {
   const world = setUp()
   const { manager, stop, clock } = world
   const run = manager.run(stop.signal)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createMetricsRegistry, noMetrics } from './registry.ts'
 
-test('exposes counters, gauges and histograms in the Prometheus text format', async () => {
+test('a registry of metrics exposes counters, gauges and histograms in the Prometheus text format', async () => {
   const metrics = await createMetricsRegistry({ processMetrics: false })
   metrics.counter({ name: 'requests_total', help: 'Requests.', labels: ['code'] }).inc({ code: 200 }, 3)
   metrics.gauge({ name: 'depth', help: 'Depth.' }).set({}, 7)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Heap } from './heap.ts'
 
-test('returns values in order, whatever was pushed and removed before', () => {
+test('a heap returns values in order, whatever was pushed and removed before', () => {
   const step = fc.record({ value: fc.integer({ min: 0, max: 50 }), remove: fc.option(fc.nat(100), { nil: undefined }) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
@@ -24,7 +24,7 @@ test('returns values in order, whatever was pushed and removed before', () => {
   )
 })
 
-test('ignores the removal of an entry that already left', () => {
+test('a heap ignores the removal of an entry that already left', () => {
   const heap = new Heap<string>((a, b) => a < b)
   const first = heap.push('a')
   heap.push('b')
@@ -33,7 +33,7 @@ test('ignores the removal of an entry that already left', () => {
   expect([...heap.values()]).toEqual(['b'])
 })
 
-test('forgets everything when cleared', () => {
+test('a heap forgets everything when cleared', () => {
   const heap = new Heap<string>((a, b) => a < b)
   const entry = heap.push('a')
   heap.clear()

@@ -325,7 +325,7 @@ describe('shutdown', () => {
   })
 })
 
-test('rejects keys beyond its maximum and accepts them again when there is room', async () => {
+test('a work queue rejects keys beyond its maximum and accepts them again when there is room', async () => {
   const errors: string[] = []
   const { clock, queue } = setUp({
     maxKeys: 2,
@@ -345,7 +345,7 @@ test('rejects keys beyond its maximum and accepts them again when there is room'
   expect(queue.add('c')).toBe(true)
 })
 
-test('shows depth, waiting time, work time, retries and stuck workers under the known metric names', async () => {
+test('a work queue shows depth, waiting time, work time, retries and stuck workers under the known metric names', async () => {
   const metrics = await createMetricsRegistry({ processMetrics: false })
   const { clock, queue } = setUp({ metrics })
   queue.add('a', { priority: 'low' })

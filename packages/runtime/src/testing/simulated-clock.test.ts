@@ -2,7 +2,7 @@ import { sleep } from '@reeve/kube'
 import { expect, test } from 'vitest'
 import { SimulatedClock, SimulatedTimeError } from './simulated-clock.ts'
 
-test('fires timers in order of due time, then of scheduling', async () => {
+test('a simulated clock fires timers in order of due time, then of scheduling', async () => {
   const clock = new SimulatedClock()
   const fired: string[] = []
   clock.schedule(20, () => fired.push('late'))
@@ -14,7 +14,7 @@ test('fires timers in order of due time, then of scheduling', async () => {
   expect(fired).toEqual(['first', 'second', 'late'])
 })
 
-test('lets promises settle between two timers, so a chain of sleeps keeps exact time', async () => {
+test('a simulated clock lets promises settle between two timers, so a chain of sleeps keeps exact time', async () => {
   const clock = new SimulatedClock({ startMs: 0 })
   const wokeAt: number[] = []
   const chain = (async () => {
@@ -94,14 +94,14 @@ test('runToCompletion drives time for a promise and passes its outcome on', asyn
   expect(clock.now()).toBe(1_000)
 })
 
-test('rejects a second run while the first is in progress', async () => {
+test('a simulated clock rejects a second run while the first is in progress', async () => {
   const clock = new SimulatedClock()
   const first = clock.advance(10)
   await expect(clock.advance(10)).rejects.toThrow(SimulatedTimeError)
   await first
 })
 
-test('notices a timer that re-arms itself without delay instead of hanging', async () => {
+test('a simulated clock notices a timer that re-arms itself without delay instead of hanging', async () => {
   const clock = new SimulatedClock({ settle: async () => undefined })
   const rearm = () => {
     clock.schedule(0, rearm)

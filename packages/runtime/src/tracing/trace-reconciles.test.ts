@@ -83,6 +83,6 @@ test('a reconcile is a span with its own times, and its stages are spans inside 
   })
 })
 
-test("takes OpenTelemetry's API as it is, and does nothing without an SDK", () => {
+test("tracing takes OpenTelemetry's API as it is, and does nothing without an SDK", () => {
   expect(() => traceReconciles(opentelemetry)(record)).not.toThrow()
 })

@@ -112,7 +112,7 @@ function untilClosed(socket: TLSSocket): Promise<string> {
   })
 }
 
-test('responds to a review over TLS 1.3 under the name of its service', async () => {
+test('a webhook server responds to a review over TLS 1.3 under the name of its service', async () => {
   const { port } = await start()
   const reply = await send(port)
   expect(reply.status).toBe(200)
@@ -120,7 +120,7 @@ test('responds to a review over TLS 1.3 under the name of its service', async ()
   expect((await open(port)).getProtocol()).toBe('TLSv1.3')
 })
 
-test('rejects a client that supports only TLS 1.2', async () => {
+test('a webhook server rejects a client that supports only TLS 1.2', async () => {
   const { port } = await start()
   await expect(open(port, 'TLSv1.2')).rejects.toThrow(/alert protocol version/)
 })
@@ -324,7 +324,7 @@ test.each([
   ['10', undefined],
   ['-1s', undefined],
   ['soon', undefined],
-])('reads the duration "%s"', (text, expected) => {
+])('the duration "%s" of a review is read', (text, expected) => {
   expect(parseDuration(text)).toBe(expected)
 })
 

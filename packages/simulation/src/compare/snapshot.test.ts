@@ -26,12 +26,12 @@ const note = (metadata: PlainObject, conditions: readonly PlainObject[]) => ({
 const ready = { type: 'Ready', status: 'True' }
 const synced = { type: 'Synced', status: 'True' }
 
-it('does not depend on the order of conditions', () => {
+it('a snapshot does not depend on the order of conditions', () => {
   expect(snapshotOf(note({}, [ready, synced]))).toEqual(snapshotOf(note({}, [synced, ready])))
   expect(snapshotOf(note({}, [ready]))).not.toEqual(snapshotOf(note({}, [synced])))
 })
 
-it('leaves out what the exploration wrote in the name of someone else, and how often a workload was changed', () => {
+it('a snapshot leaves out what the exploration wrote in the name of someone else, and how often a workload was changed', () => {
   const marked = note(
     {
       finalizers: ['example.com/own', FOREIGN_FINALIZER],

@@ -5,7 +5,7 @@ import { distinctSteps } from './shutdown.ts'
 const work = (index: number): SchedulerStep => ({ kind: 'request', index, isHeartbeat: false })
 const beat = (kind: SchedulerStep['kind'], index: number): SchedulerStep => ({ kind, index, isHeartbeat: true })
 
-it('keeps all work, and of a heartbeat between two pieces of work the first of each kind', () => {
+it('the pattern of shutdowns keeps all work, and of a heartbeat between two pieces of work the first of each kind', () => {
   const steps = [
     beat('timer', 0),
     beat('request', 0),

@@ -23,7 +23,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-it('ends together with all that it started, also with what ignores the stop signal', async () => {
+it('a child process ends together with all that it started, also with what ignores the stop signal', async () => {
   const stubborn = `sh -c 'trap "" TERM; echo $$; sleep 600; sleep 600' &`
   const { child: shell, lines } = started(`trap 'exit 0' TERM; ${stubborn} while :; do wait; done`)
   await expect.poll(() => lines.length, WAIT).toBe(1)
@@ -34,7 +34,7 @@ it('ends together with all that it started, also with what ignores the stop sign
   await expect.poll(() => isRunning(pid), WAIT).toBe(false)
 })
 
-it('says how it ended by itself, and what it printed last', async () => {
+it('a child process says how it ended by itself, and what it printed last', async () => {
   const { child: shell } = started('echo no licence; exit 3')
   await expect(shell.ended()).rejects.toThrow('the process exited with code 3')
 })

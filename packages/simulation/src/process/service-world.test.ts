@@ -7,7 +7,7 @@ const listening = `exec '${process.execPath}' -e "require('net').createServer().
 let world: ServiceWorld | undefined
 afterEach(() => world?.close())
 
-it('knows the ports of services once they listen', async () => {
+it('the ports of services are known once they listen', async () => {
   world = new ServiceWorld([listening], tmpdir())
   const variables = await world.variables()
   expect(variables).toEqual({ REEVE_SERVICE_PORT_1: expect.stringMatching(/^\d+$/) })
@@ -17,14 +17,14 @@ it('knows the ports of services once they listen', async () => {
   })
 })
 
-it('says which service does not start, and what it printed', async () => {
+it('the world says which service does not start, and what it printed', async () => {
   world = new ServiceWorld(['echo no licence; exit 3'], tmpdir())
   await expect(world.variables()).rejects.toThrow(
     'the service "echo no licence; exit 3" ended: the process exited with code 3: no licence',
   )
 })
 
-it('says that a service ended during the run', async () => {
+it('the world says that a service ended during the run', async () => {
   world = new ServiceWorld([`${listening.slice(0, -1)}; setTimeout(() => process.exit(4), 500)"`], tmpdir())
   await world.variables()
   await expect.poll(() => world?.variables().catch(String), { timeout: 30_000 }).toMatch(/exited with code 4/)

@@ -25,7 +25,7 @@ const report: ExplorationReport = {
   divergences: [divergence],
 }
 
-it('has the trace, both end states and the command that replays a divergence', () => {
+it('the page of a report has the trace, both end states and the command that replays a divergence', () => {
   const { explorations } = reportData([{ report, replay: { budget: 5 } }], { generatedMs: 0, durationMs: 1 })
   expect(explorations[0]?.divergences[0]).toMatchObject({
     label: 'killed after request 9',
@@ -35,7 +35,7 @@ it('has the trace, both end states and the command that replays a divergence', (
   })
 })
 
-it('has the steps that a divergence of a process needs, what was seen once, and no seed', () => {
+it('the page of a report has the steps that a divergence of a process needs, what was seen once, and no seed', () => {
   const steps = ['create']
   const unconfirmed = [{ pattern: 'relist', label: 'event 3', message: 'the runs differ' }]
   const process = { ...report, divergences: [{ ...divergence, steps }] }
@@ -45,7 +45,7 @@ it('has the steps that a divergence of a process needs, what was seen once, and 
   expect(explorations[0]).not.toHaveProperty('seed')
 })
 
-it('is one page in which no text of a run can become a script', { timeout: 120_000 }, async () => {
+it('the page of a report is one page in which no text of a run can become a script', { timeout: 120_000 }, async () => {
   const html = await reportPage(reportData([{ report, replay: {} }], { generatedMs: 0, durationMs: 1 }))
   expect(html).not.toContain('<script>alert')
   expect(html.match(/<script/g)).toHaveLength(2)

@@ -50,7 +50,7 @@ const report: ExplorationReport = {
   divergences: [divergence],
 }
 
-it('aligns the table and says which patterns do not apply', () => {
+it('the text of a report aligns the table and says which patterns do not apply', () => {
   expect(reportTable([report]).split('\n')).toEqual([
     'OPERATOR  PATTERN               COVERAGE        POINTS  RUNS  SHAPES  MISSED  DIVERGENCES  RUN TIME',
     'webapp    T1 crash-after-write  partial             76    70   18/20       1            1     9.9 s',
@@ -58,12 +58,12 @@ it('aligns the table and says which patterns do not apply', () => {
   ])
 })
 
-it('lists points whose fault did not take effect, and says how much was covered', () => {
+it('the text of a report lists points whose fault did not take effect, and says how much was covered', () => {
   expect(missedText([report])).toBe('missed: webapp crash-after-write point 3: killed after request 4\n')
   expect(summaryLine([report], 9_900)).toBe('70 of 76 points (18 of 20 shapes) in 9.9 s, 69 took effect, 1 divergences')
 })
 
-it('shows problems of a divergence that look alike once, such as one after each step', () => {
+it('the text of a report shows problems of a divergence that look alike once, such as one after each step', () => {
   const failed = (count: number) => ({
     kind: 'reconcile-error' as const,
     message: `reconciles failed, ${count} in all`,
@@ -77,7 +77,7 @@ it('shows problems of a divergence that look alike once, such as one after each 
   ])
 })
 
-it('shows a divergence with its trace, its difference and the command that replays it', () => {
+it('the text of a report shows a divergence with its trace, its difference and the command that replays it', () => {
   const text = divergenceText(divergence, 'webapp', { budget: 5 })
   expect(text).toContain('webapp crash-after-write point 7: killed after request 9')
   expect(text).toContain('state-differs: the runs differ')
@@ -88,7 +88,7 @@ it('shows a divergence with its trace, its difference and the command that repla
   )
 })
 
-it('prints divergences of one cause once, with where the others are and how to leave impossible states out', () => {
+it('the text of a report prints divergences of one cause once, with where the others are and how to leave impossible states out', () => {
   const impossible = (point: number, from: number): Divergence => ({
     ...divergence,
     pattern: 'declared-states',
@@ -114,7 +114,7 @@ it('prints divergences of one cause once, with where the others are and how to l
   expect(summaryLine([{ ...report, divergences: found }], 1_000)).toContain('4 divergences, which look like 2')
 })
 
-it('prints every divergence that differs in what is wrong or where', () => {
+it('the text of a report prints every divergence that differs in what is wrong or where', () => {
   const others: readonly Divergence[] = [
     divergence,
     { ...divergence, point: 8, problems: [{ kind: 'repeated-write', message: 'the runs differ' }] },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { CountingMetrics } from './counting-metrics.ts'
 
-it('records counters and gauges by their labels, in any order', async () => {
+it('a counting registry records counters and gauges by their labels, in any order', async () => {
   const metrics = new CountingMetrics()
   const failures = metrics.counter<'resource' | 'reason'>({ name: 'failures_total' })
   failures.inc({ resource: 'pods', reason: 'silent' })

@@ -3,7 +3,7 @@ import { SimulatedClock } from '@reeve/runtime/testing'
 import { expect, it } from 'vitest'
 import { InstanceClock } from './instance-clock.ts'
 
-it('runs timers in the asynchronous context of the code that set them', async () => {
+it('the clock of an instance runs timers in the asynchronous context of the code that set them', async () => {
   const world = new SimulatedClock()
   const clock = new InstanceClock(world)
   const context = new AsyncLocalStorage<string>()

@@ -4,7 +4,7 @@ import { eventHead, storedHead } from './object-head.ts'
 
 const bytes = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
 
-it('reads name, namespace, uid and version of what the server responds and streams', async () => {
+it('name, namespace, uid and version are read of what the server responds and streams', async () => {
   await using cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', controllers: false })
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { labels: { a: 'b' }, name: 'c' }, data: { name: 'x' } }
   const headers = { 'content-type': 'application/json' }
@@ -24,7 +24,7 @@ it('reads name, namespace, uid and version of what the server responds and strea
   }
 })
 
-it('leaves to a parser what has its fields elsewhere, no name, or escapes', () => {
+it('what has its fields elsewhere, no name, or escapes is left to a parser', () => {
   const object = { kind: 'A', apiVersion: 'v1', metadata: { name: 'a', resourceVersion: '1' } }
   expect(storedHead(bytes(object))).toEqual({ name: 'a', resourceVersion: '1' })
   expect(storedHead(bytes({ metadata: object.metadata, kind: 'A', apiVersion: 'v1' }))).toBeUndefined()

@@ -18,7 +18,7 @@ const message = (name: string) => {
   return Buffer.concat([text('k8s\0'), field(1, type), field(2, object), field(3, text(''))])
 }
 
-it('finds the name of an object that a client in Go creates', () => {
+it('protobufName finds the name of an object that a client in Go creates', () => {
   const body = message('shop')
   expect(isProtobuf(body)).toBe(true)
   expect(nameInProtobuf(body)).toBe('shop')
@@ -26,11 +26,11 @@ it('finds the name of an object that a client in Go creates', () => {
   expect(isProtobuf(text('{"metadata":{"name":"shop"}}'))).toBe(false)
 })
 
-it('finds no name in an object whose name the server generates', () => {
+it('protobufName finds no name in an object whose name the server generates', () => {
   expect(nameInProtobuf(message(''))).toBeUndefined()
 })
 
-it('never fails on damaged bodies', () => {
+it('reading the name of a protobuf object never fails on damaged bodies', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       nameInProtobuf(Buffer.concat([text('k8s\0'), bytes]))

@@ -20,6 +20,6 @@ it.each([
   expect(describeRequest(facts(method, path))).toBe(described)
 })
 
-it('finds the name of a created object in its body', () => {
+it('the name of a created object is found in its body', () => {
   expect(facts('POST', '/api/v1/namespaces/a/services', { metadata: { name: 's' } }).name).toBe('s')
 })

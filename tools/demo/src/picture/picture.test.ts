@@ -15,7 +15,7 @@ npm start -- --help shows more`
 
 const picture = terminalPicture(storyExcerpt(STORY), 'The demo')
 
-it('shows each phase of a resource, the end of other objects, and no pods', () => {
+it('the picture of the demo shows each phase of a resource, the end of other objects, and no pods', () => {
   expect(linesInPicture(picture)).toEqual([
     'WebApp: a web application',
     '0.3 s WebApp shop Created 0 of 2 available',
@@ -25,19 +25,19 @@ it('shows each phase of a resource, the end of other objects, and no pods', () =
   ])
 })
 
-it('has colours for light and dark pages, and nothing from elsewhere', () => {
+it('the picture of the demo has colours for light and dark pages, and nothing from elsewhere', () => {
   expect(picture).toContain('prefers-color-scheme: dark')
   expect(picture).toMatch(/<tspan x="[\d.]+" class="green">Ready<\/tspan>/)
   expect(picture.replace('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:|href|@import|url\(/)
 })
 
-it('is stale when the demo ends in another state, whatever the times and the phases in between', () => {
+it('the picture of the demo is stale when the demo ends in another state, whatever the times and the phases in between', () => {
   const lines = linesInPicture(picture)
   expect(missingFrom(STORY.replace('0.3 s', '9.9 s').replace('Created', 'Reconciling'), lines)).toEqual([])
   expect(missingFrom(STORY.replace('Ready', 'Degraded'), lines)).toEqual([lines[3]])
   expect(missingFrom(STORY.replace('a web application', 'an application'), lines)).toEqual([lines[0]])
 })
 
-it('is not drawn of a demo that failed', () => {
+it('the picture of the demo is not drawn of a demo that failed', () => {
   expect(() => storyExcerpt(STORY.replace('the samples are ready', ''))).toThrow('did not become ready')
 })

@@ -9,7 +9,7 @@ it.each([
   '[1080:0:0:0:8:800:200C:417A]:8888/test:tag',
   'https://my.images.com/test:tag',
   `team/agent@sha256:${'0'.repeat(64)}`,
-])('accepts %s as an image', (text) => {
+])('%s is accepted as an image', (text) => {
   expect(mayBeImage(text)).toBe(true)
 })
 
@@ -21,6 +21,6 @@ it.each([
   'https://[1080:0:0:0:8:800:200C:417A]:8888/test',
   'team/agent:',
   'team/agent@sha256:12',
-])('refuses %j as an image', (text) => {
+])('%j is refused as an image', (text) => {
   expect(mayBeImage(text)).toBe(false)
 })

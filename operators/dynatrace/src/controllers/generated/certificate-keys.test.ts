@@ -14,7 +14,7 @@ function source() {
   return { keys, begun, end }
 }
 
-it('are generated before they are taken, and new ones only when none is left', async () => {
+it('keys of certificates are generated before they are taken, and new ones only when none is left', async () => {
   const { keys, begun, end } = source()
   keys.prepare(2)
   expect(begun).toHaveLength(2)
@@ -24,7 +24,7 @@ it('are generated before they are taken, and new ones only when none is left', a
   await expect(Promise.all(taken)).resolves.toEqual([0, 1, 2])
 })
 
-it('are prepared once, however often a DynaKube fails before it needs them', async () => {
+it('keys of certificates are prepared once, however often a DynaKube fails before it needs them', async () => {
   const { keys, begun, end } = source()
   for (let attempt = 0; attempt < 5; attempt += 1) {
     keys.prepare(2)
@@ -35,7 +35,7 @@ it('are prepared once, however often a DynaKube fails before it needs them', asy
   expect(begun).toHaveLength(2)
 })
 
-it('are not prepared while others are being generated', () => {
+it('keys of certificates are not prepared while others are being generated', () => {
   const { keys, begun } = source()
   void keys.take()
   void keys.take()
@@ -43,7 +43,7 @@ it('are not prepared while others are being generated', () => {
   expect(begun).toHaveLength(2)
 })
 
-it('that could not be prepared fail the certificate that takes them', async () => {
+it('keys of certificates that could not be prepared fail the certificate that takes them', async () => {
   const { keys, begun } = source()
   keys.prepare(1)
   begun[0]?.reject(new Error('no entropy'))

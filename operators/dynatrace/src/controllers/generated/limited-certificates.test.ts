@@ -22,7 +22,7 @@ function maker() {
 /** Runs everything that is not waiting. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-it('generates two certificates concurrently, and the next when one is done or fails', async () => {
+it('two certificates are generated concurrently, and the next when one is done or fails', async () => {
   const { begun, endings, make } = maker()
   const made = ['a', 'b', 'c', 'd'].map((name) => make(name))
   await settled()
@@ -36,7 +36,7 @@ it('generates two certificates concurrently, and the next when one is done or fa
   await expect(Promise.all([made[0], made[2], made[3]])).resolves.toEqual([pair, pair, pair])
 })
 
-it('makes none for a reconcile that was aborted while it waited', async () => {
+it('no certificate is made for a reconcile that was aborted while it waited', async () => {
   const { begun, endings, make } = maker()
   const others = ['a', 'b'].map((name) => make(name))
   const cut = new AbortController()

@@ -32,11 +32,11 @@ describe('the hash of a value', () => {
   })
 })
 
-it('hashes raw bytes', () => {
+it('raw bytes are hashed', () => {
   expect(rawHash('password123')).toBe('65206054')
 })
 
-it('has hashes that do not reveal the value', () => {
+it('secure hashes do not reveal the value', () => {
   expect(secureHashOf('password123')).toBe('4a61f9cdf3d1802b')
   expect(secureHashOf('http://proxy:8080')).toBe('c22caa7c88414df4')
   expect(secureHashOf('proxy:3128')).toBe('7883a4805f44c093')

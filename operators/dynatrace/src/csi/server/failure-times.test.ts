@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { FailureTimes } from './failure-times.ts'
 
-it('counts from the first failure of a volume, and again after it succeeded', () => {
+it('the time of a failure counts from the first one of a volume, and again after it succeeded', () => {
   let nowMs = 1_000
   const failures = new FailureTimes(() => nowMs)
   expect(failures.haveLasted('a', 60)).toBe(false)
@@ -13,7 +13,7 @@ it('counts from the first failure of a volume, and again after it succeeded', ()
   expect(failures.haveLasted('a', 60)).toBe(false)
 })
 
-it('forgets volumes that failed long ago when too many do', () => {
+it('volumes that failed long ago are forgotten when too many do', () => {
   let nowMs = 0
   const failures = new FailureTimes(() => nowMs)
   for (let volume = 0; volume <= 1_000; volume++) failures.haveLasted(`volume-${volume}`, 0)

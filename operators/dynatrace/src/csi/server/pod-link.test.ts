@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { DataPaths } from '../data-paths.ts'
 import { linkPod, readPodInfo, removePodLink, writePodInfo } from './pod-link.ts'
 
-it('is made and removed while other pods of the namespace come and go', async () => {
+it('the link of a pod is made and removed while other pods of the namespace come and go', async () => {
   await using scratch = await scratchFolder()
   const paths = new DataPaths(scratch.target)
   await mkdir(paths.dynakube('dk'), { recursive: true })

@@ -9,7 +9,7 @@ const mount = (device: string, mountPoint: string, type = 'overlay') => ({
   options: {},
 })
 
-it('finds overlays of volumes that are mounted nowhere else', () => {
+it('orphans are overlays of volumes that are mounted nowhere else', () => {
   const used = mount('0:1', '/data/appmounts/a/mapped')
   const orphan = mount('0:2', '/data/appmounts/b/mapped')
   const table = [

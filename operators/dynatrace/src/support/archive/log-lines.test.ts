@@ -14,7 +14,7 @@ async function collect(blocks: AsyncIterable<string>): Promise<readonly string[]
   return found
 }
 
-it('finds secrets whatever pieces the log arrives in', async () => {
+it('secrets in a log are found whatever pieces it arrives in', async () => {
   const text = 'über\npassword hunter22\nhunter22'
   for (let size = 1; size <= Buffer.byteLength(text); size += 1) {
     const blocks = await collect(redactedLog(pieces(text, size), redact))
@@ -22,7 +22,7 @@ it('finds secrets whatever pieces the log arrives in', async () => {
   }
 })
 
-it('passes lines on in blocks of bounded size', async () => {
+it('lines of a log are passed on in blocks of bounded size', async () => {
   const text = `${'x'.repeat(99)}\n`.repeat(5_000)
   const blocks = await collect(redactedLog(pieces(text, 1_000), redact))
   expect(blocks.join('')).toBe(text)
@@ -31,7 +31,7 @@ it('passes lines on in blocks of bounded size', async () => {
   expect(await collect(redactedLog(pieces('', 1), redact))).toEqual([])
 })
 
-it('passes on what came before an error, then the error', async () => {
+it('what came before an error of a log is passed on, then the error', async () => {
   async function* cut() {
     yield* pieces('one\npassword hunter22\nthr', 3)
     throw new Error('the node is gone')

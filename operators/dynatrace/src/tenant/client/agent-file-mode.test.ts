@@ -5,6 +5,6 @@ it.each([
   ['agent/conf/a.conf', 0o666],
   ['agent/bin/run', 0o755],
   ['x/agent/conf/c', 0o755],
-])('makes only the configuration of an agent writable for all users: %s', (path, mode) => {
+])('only the configuration of an agent is writable for all users: %s', (path, mode) => {
   expect(agentFileMode(path, 0o755)).toBe(mode)
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { communicationHosts } from './communication-hosts.ts'
 
-it('finds the one valid host among invalid endpoints', () => {
+it('the one valid communication host is found among invalid endpoints', () => {
   const endpoints = [
     'https://tenant.example.com:443/communication',
     'https://tenant.example.com:notaport/communication',
@@ -13,7 +13,7 @@ it('finds the one valid host among invalid endpoints', () => {
   expect(communicationHosts(endpoints)).toEqual([{ protocol: 'https', host: 'tenant.example.com', port: 443 }])
 })
 
-it('names every host once, with the default port of its protocol', () => {
+it('every communication host is named once, with the default port of its protocol', () => {
   const endpoints = ['http://a.example', 'https://a.example/x', 'https://a.example:443/y', 'http://[fe80::1]:8080']
   expect(communicationHosts(endpoints)).toEqual([
     { protocol: 'http', host: 'a.example', port: 80 },

@@ -22,7 +22,7 @@ function recorded(...args: Parameters<typeof call>) {
   return log.list()[0]
 }
 
-test('keeps the newest calls, and completes them when the response is sent', () => {
+test('the log of calls keeps the newest ones, and completes them when the response is sent', () => {
   const log = new CallLog(2)
   const complete = ['/1', '/2', '/3'].map((url) => log.add(call(url), OUTCOME))
   complete.forEach((each, index) => {

@@ -12,7 +12,7 @@ function stage() {
   return { clock, simulator, client }
 }
 
-it('responds to clients in the same process without a socket, and records their calls', async () => {
+it('a simulated tenant responds to clients in the same process without a socket, and records their calls', async () => {
   const { clock, simulator, client } = stage()
   const info = await client.connectionInfo.oneAgent()
   expect(info).toMatchObject({ tenantUuid: 'abc12345', tenantToken: 'SECRET' })
@@ -24,7 +24,7 @@ it('responds to clients in the same process without a socket, and records their 
   ])
 })
 
-it('continues after a client is closed: others share it', async () => {
+it('a simulated tenant continues after a client is closed: others share it', async () => {
   const { simulator, client } = stage()
   await client.close()
   expect((await client.connectionInfo.activeGate()).tenantUuid).toBe('abc12345')
@@ -34,11 +34,14 @@ it('continues after a client is closed: others share it', async () => {
 it.each([
   { afterBytes: undefined, status: 0 },
   { afterBytes: 10, status: 200 },
-])('cuts responses where a fault says so (after $afterBytes bytes)', async ({ afterBytes, status }) => {
-  const { clock, simulator, client } = stage()
-  simulator.faults.add({ kind: 'cut', times: 1, ...(afterBytes !== undefined && { afterBytes }) })
-  const info = client.connectionInfo.activeGate()
-  // The client tries again after a pause.
-  expect((await clock.runToCompletion(info)).tenantUuid).toBe('abc12345')
-  expect(simulator.calls().map((call) => call.status)).toEqual([status, 200])
-})
+])(
+  'a simulated tenant cuts responses where a fault says so (after $afterBytes bytes)',
+  async ({ afterBytes, status }) => {
+    const { clock, simulator, client } = stage()
+    simulator.faults.add({ kind: 'cut', times: 1, ...(afterBytes !== undefined && { afterBytes }) })
+    const info = client.connectionInfo.activeGate()
+    // The client tries again after a pause.
+    expect((await clock.runToCompletion(info)).tenantUuid).toBe('abc12345')
+    expect(simulator.calls().map((call) => call.status)).toEqual([status, 200])
+  },
+)

@@ -18,7 +18,7 @@ const node: NodeContext = {
   missingFor: () => undefined,
 }
 
-it('takes time in proportion to the containers of a pod, of which a request may have tens of thousands', () => {
+it('a step of a pod takes time in proportion to its containers, of which a request may have tens of thousands', () => {
   const containers = Array.from({ length: 40_000 }, (_, index) => ({ name: `c${index}`, image: 'app:1' }))
   const draft = podDraft('many', { spec: { containers } })
   const pod: Pod = {

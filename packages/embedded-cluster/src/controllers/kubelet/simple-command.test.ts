@@ -9,22 +9,22 @@ it.each<[string[], number, number]>([
   [['/bin/sh', '-c', 'exit 3'], 0, 3],
   [['sh', '-c', 'sleep 2; exit 1'], 2_000, 1],
   [['false'], 0, 1],
-])('knows the end of %j', (command, runForMs, exitCode) => {
+])('the end of the command %j is known', (command, runForMs, exitCode) => {
   expect(end(command)).toEqual({ runForMs, exitCode })
 })
 
-it('reads the arguments as well', () => {
+it('the arguments of a command count as well', () => {
   expect(end(['sh'], ['-c', 'exit 2'])).toEqual({ runForMs: 0, exitCode: 2 })
 })
 
 it.each([[['sh', '-c', 'test -f /done && exit 0']], [['server']], [[]], [['sh', '-c', '']]])(
-  'does not guess the end of %j',
+  'the end of the command %j is not guessed',
   (command) => {
     expect(end(command)).toBeUndefined()
   },
 )
 
-it('knows that the image pause runs until it is stopped', () => {
+it('the image pause runs until it is stopped', () => {
   const container = { name: 'main', image: 'registry.k8s.io/pause:3.10' }
   expect(simpleCommandEnd(container)?.runForMs).toBe(Number.POSITIVE_INFINITY)
   expect(simpleCommandEnd({ name: 'main', image: 'registry.example.com/pauses:1' })).toBeUndefined()

@@ -15,6 +15,6 @@ test.each<readonly [FaultRule, string]>([
   ],
   [{ kind: 'slow', delayMs: 10_000 }, '10000 ms delay for every call, until removed'],
   [{ kind: 'expired-certificate' }, 'expired certificate'],
-])('describes %j in words', (rule, text) => {
+])('the page of a tenant describes %j in words', (rule, text) => {
   expect(describeFault(rule)).toBe(text)
 })

@@ -301,7 +301,7 @@ describe('its settings', () => {
   })
 })
 
-it('has a certificate of the operator unless the user has one', () => {
+it('an ActiveGate has a certificate of the operator unless the user has one', () => {
   const data = decodeSecret(secret(gateway(), 'dk-activegate-tls-secret')?.data)
   expect(Object.keys(data).sort()).toEqual(['server.crt', 'tls.crt', 'tls.key'])
   expect(data['server.crt']).toBe(data['tls.crt'])

@@ -77,7 +77,7 @@ const labels = fc.dictionary(fc.constantFrom('team', INSTANCE_LABEL), fc.constan
 })
 const anyNamespace = fc.record({ name: fc.constantFrom('shop', 'bank', 'kube-system'), labels })
 
-it('changes nothing the second time', () => {
+it('the mapping of namespaces changes nothing the second time', () => {
   const namespaces = fc.uniqueArray(anyNamespace, { selector: ({ name }) => name })
   fc.assert(
     fc.property(namespaces, (given) => {

@@ -147,7 +147,7 @@ describe('its configuration', () => {
 })
 
 it.each([{ kubernetesClusterMEID: 'KUBERNETES_CLUSTER-1' }, { kubernetesClusterName: 'prod' }, {}])(
-  'names the cluster only when both its entity and its name are known: %j',
+  'the DaemonSet of log monitoring names the cluster only when both its entity and its name are known: %j',
   (known) => {
     const args = ['-x']
     const spec = { ...plain, templates: { logMonitoring: { ...templates.logMonitoring, args } } }
@@ -161,13 +161,13 @@ it.each([{ kubernetesClusterMEID: 'KUBERNETES_CLUSTER-1' }, { kubernetesClusterN
   },
 )
 
-it('has containers that differ in one capability', () => {
+it('the containers of log monitoring differ in one capability', () => {
   const [init, main] = containers(plain).map(({ securityContext }) => securityContext)
   expect({ ...init, capabilities: undefined }).toEqual({ ...main, capabilities: undefined })
   expect([init?.capabilities?.add, main?.capabilities?.add]).toEqual([['CHOWN'], ['DAC_READ_SEARCH']])
 })
 
-it('is privileged on request', () => {
+it('the DaemonSet of log monitoring is privileged on request', () => {
   const all = containers(plain, { flags: { 'oneagent-privileged': 'true' } })
   expect(all).toHaveLength(2)
   for (const { securityContext } of all) {

@@ -300,7 +300,7 @@ describe('its tenant', () => {
   })
 })
 
-it('requests CPU unless the user does', () => {
+it('a OneAgent requests CPU unless the user does', () => {
   expect(agent(cloudNative).resources).toEqual({ requests: { cpu: '100m' } })
   const resources = (oneAgentResources: object) =>
     agent({ oneAgent: { cloudNativeFullStack: { oneAgentResources } } }).resources
@@ -312,7 +312,7 @@ it('requests CPU unless the user does', () => {
   })
 })
 
-it('names the entity of the cluster once it is known', () => {
+it('a OneAgent names the entity of the cluster once it is known', () => {
   const [before] = podOf(daemonSet(cloudNative))?.initContainers ?? []
   expect(before?.args?.[4]?.split(',')).toHaveLength(3)
   const status = { ...KNOWN_STATUS, kubernetesClusterMEID: 'KUBERNETES_CLUSTER-1', kubernetesClusterName: 'prod' }
@@ -325,7 +325,7 @@ it('names the entity of the cluster once it is known', () => {
   ])
 })
 
-it('runs where there is an image for it', () => {
+it('a OneAgent runs where there is an image for it', () => {
   const architectures = (source: string) => {
     const status = { ...KNOWN_STATUS, oneAgent: { ...KNOWN_STATUS.oneAgent, source } }
     const terms = podOf(daemonSet(cloudNative, { status }))?.affinity?.nodeAffinity
