@@ -6,7 +6,8 @@ import {
   DynaKubes,
   type DynatraceOperatorOptions,
 } from '@reeve/dynatrace'
-import { createClient, type KubeClient, Namespaces, type Stored, sleep, type Transport } from '@reeve/kube'
+import { sleep, type Transport } from '@reeve/http'
+import { createClient, type KubeClient, Namespaces, type Stored } from '@reeve/kube'
 import { issueAuthority } from '@reeve/runtime/certificates'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
 import type { ClusterKind } from './bench-cluster.ts'

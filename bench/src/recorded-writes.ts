@@ -1,5 +1,6 @@
 /** The writes of an operator, recorded with their time, to be sent again without the operator. */
-import { loadConfig, type Transport, type TransportRequest, type TransportResponse, UndiciTransport } from '@reeve/kube'
+import { type Transport, type TransportRequest, type TransportResponse, UndiciTransport } from '@reeve/http'
+import { loadConfig } from '@reeve/kube'
 
 /** A write that succeeded. */
 export interface RecordedWrite {

@@ -1,6 +1,7 @@
 /** The Collector operator and what its users do, described for fault exploration: Helm is the world outside. */
 import type { ChartResolver } from '@reeve/helm'
-import { type Clock, Namespaces, type ObjectKey, type ObjectMeta } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import { Namespaces, type ObjectKey, type ObjectMeta } from '@reeve/kube'
 import type { Exploration, OutsideCall, PlainObject, Scenario, Step } from '@reeve/simulation'
 import { type Collector, CollectorCrd, Collectors, type LastFailure } from '../src/api/collector.ts'
 import { createCollectorOperator } from '../src/operator.ts'

@@ -1,5 +1,5 @@
 /** One simulated helm process: a sequence of steps, between which it may crash or be stopped. */
-import { type Clock, sleep } from '@reeve/kube'
+import { type Clock, sleep } from '@reeve/http'
 import type { OutsideCall } from '@reeve/simulation'
 
 /** Duration of a step: long enough for reads in between. */

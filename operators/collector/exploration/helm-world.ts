@@ -1,6 +1,7 @@
 /** The world of an explored Collector operator: what Helm has left in the cluster, as a state to compare. */
 import { decodeRelease } from '@reeve/helm'
-import type { Clock, KubeClient, KubeObject, Resource, Secret, Stored, UnknownObject } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import type { KubeClient, KubeObject, Resource, Secret, Stored, UnknownObject } from '@reeve/kube'
 import type { OutsidePlace, OutsideWorld, PlainObject } from '@reeve/simulation'
 import { MADE_BY_HELM, ReleaseStore, SAMPLE_KINDS } from './release-store.ts'
 

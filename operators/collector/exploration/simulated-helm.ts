@@ -14,7 +14,8 @@ import {
   type ReleaseKey,
   type UninstallOptions,
 } from '@reeve/helm'
-import { type Clock, isInvalid } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import { isInvalid } from '@reeve/kube'
 import type { OutsideCall } from '@reeve/simulation'
 import type { ReleaseCommands } from '../src/release/collector-context.ts'
 import { type Deployment, type HelmCommand, install, render, rollback, uninstall, upgrade } from './helm-commands.ts'

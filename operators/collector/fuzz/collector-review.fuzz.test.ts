@@ -1,6 +1,6 @@
 /** Fuzzes Collectors as the webhook sees them, and the values in them. */
 import { fuzz, jsonOf, textOf } from '@reeve/fuzz'
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import fc from 'fast-check'
 import type { Collector } from '../src/api/collector.ts'
 import { decodeConfiguration, mergeValues } from '../src/decode-configuration.ts'

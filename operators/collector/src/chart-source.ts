@@ -1,6 +1,7 @@
 /** Where the chart of a Collector comes from. */
 import { type ChartCredentials, type ChartSource, chartCredentials } from '@reeve/helm'
-import { type KubeClient, type ObjectKey, ownValue, Secrets } from '@reeve/kube'
+import { ownValue } from '@reeve/http'
+import { type KubeClient, type ObjectKey, Secrets } from '@reeve/kube'
 import type { Collector } from './api/collector.ts'
 import type { CollectorSettings } from './settings.ts'
 import { accountOf, as } from './tenancy/service-account.ts'

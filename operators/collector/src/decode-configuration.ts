@@ -1,7 +1,7 @@
 /** Reads the configuration of a Collector: Base64 of a YAML map. The input is not trusted. */
 import type { Problem } from '@reeve/crd'
 import { readYaml, YamlFault, yamlValue } from '@reeve/helm/yaml'
-import { ownValue } from '@reeve/kube'
+import { ownValue } from '@reeve/http'
 import { MAX_CONFIGURATION_BYTES } from './api/collector.ts'
 
 /** Values for a chart. */

@@ -1,5 +1,6 @@
 /** The webhooks in a closed world: what they respond to a pod or namespace, with the current view of the cluster. */
-import { isRecord, type KubeClient, type KubeObject } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import type { KubeClient, KubeObject } from '@reeve/kube'
 import type { WebhookRoute } from '@reeve/runtime'
 import { IgnoredNamespacePatterns } from '../src/api/ignored-namespaces.ts'
 import { INSTANCE_LABEL } from '../src/controllers/dynakube/components/injection/map-namespaces.ts'

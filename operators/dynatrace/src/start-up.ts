@@ -1,5 +1,6 @@
 /** What is done before controllers start, while the kubelet already probes the process. */
-import { type Clock, type KubeClient, systemClock } from '@reeve/kube'
+import { type Clock, systemClock } from '@reeve/http'
+import type { KubeClient } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import { HealthChecks, HealthServer } from '@reeve/runtime/health'
 import type { ServerAddress } from '@reeve/runtime/manager'

@@ -1,4 +1,4 @@
-import { redactText } from '@reeve/kube'
+import { redactText } from '@reeve/http'
 import { expect, it } from 'vitest'
 import { DYNATRACE_TOKENS } from './token-patterns.ts'
 

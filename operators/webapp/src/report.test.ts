@@ -1,6 +1,6 @@
+import { SimulatedClock } from '@reeve/http/testing'
 import { type Deployment, Deployments, type KubeObject, type Stored } from '@reeve/kube'
 import type { ReconcileSummary } from '@reeve/runtime'
-import { SimulatedClock } from '@reeve/runtime/testing'
 import { expect, it } from 'vitest'
 import type { WebApp } from './api/webapp.ts'
 import { report } from './report.ts'

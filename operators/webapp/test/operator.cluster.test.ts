@@ -5,6 +5,7 @@ import { runCaptured } from '@reeve/cli/testing'
 import { findClientBinary } from '@reeve/client-binaries'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { crdManifest } from '@reeve/crd'
+import { sleep } from '@reeve/http'
 import {
   CustomResourceDefinitions,
   connect,
@@ -13,7 +14,6 @@ import {
   MutatingWebhookConfigurations,
   Secrets,
   Services,
-  sleep,
   ValidatingWebhookConfigurations,
 } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,5 +1,6 @@
 /** The console of one operator in its own process: created and stopped with it. */
-import { type Clock, type KubeClient, systemClock } from '@reeve/kube'
+import { type Clock, systemClock } from '@reeve/http'
+import type { KubeClient } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import { MetricsGuard } from '@reeve/runtime/metrics'
 import type { OperatorObserver } from '@reeve/runtime/operator'

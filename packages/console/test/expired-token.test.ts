@@ -1,8 +1,8 @@
 /** A token of the cluster ends while a console is open with it. */
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { SimulatedClock } from '@reeve/http/testing'
 import { createClient, ServiceAccounts } from '@reeve/kube'
 import { MetricsGuard } from '@reeve/runtime/metrics'
-import { SimulatedClock } from '@reeve/runtime/testing'
 import { expect, it } from 'vitest'
 import { ConsoleModel } from '../src/index.ts'
 import { ClusterAccess } from '../src/server/access.ts'

@@ -1,5 +1,5 @@
 /** Sets defaults as the API server does, for objects that have not been sent to one. */
-import { ownValue } from '@reeve/kube'
+import { ownValue } from '@reeve/http'
 import type { StructuralSchema } from './structural-schema.ts'
 
 /**

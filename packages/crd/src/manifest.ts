@@ -1,5 +1,6 @@
 /** The CustomResourceDefinition object and its YAML. */
-import { type CustomResourceDefinition, type CustomResourceDefinitionVersion, ownValue } from '@reeve/kube'
+import { ownValue } from '@reeve/http'
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '@reeve/kube'
 import { stringify } from 'yaml'
 import { type AnyCrd, unknownVersion, type VersionDefinition } from './definition.ts'
 import type { StructuralSchema } from './structural-schema.ts'

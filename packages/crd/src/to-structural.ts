@@ -1,5 +1,5 @@
 /** Converts TypeBox schemas to structural schemas, the subset of OpenAPI that Kubernetes supports. */
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import type { TSchema } from 'typebox'
 import { CrdError } from './crd-error.ts'
 import type { StructuralSchema } from './structural-schema.ts'

@@ -1,5 +1,5 @@
 /** Validates an object against a CRD's schema without a cluster: for controllers, CI pipelines and editors. */
-import { isRecord, ownValue } from '@reeve/kube'
+import { isRecord, ownValue } from '@reeve/http'
 import type { StructuralSchema } from './structural-schema.ts'
 
 /** One problem of an object. */

@@ -1,5 +1,5 @@
 /** Reads members of untrusted JSON. */
-import { isRecord, type JsonRecord } from '@reeve/kube'
+import { isRecord, type JsonRecord } from '@reeve/http'
 
 /** The object at `key`, empty when it is missing. */
 export function objectAt(value: JsonRecord, key: string): JsonRecord {

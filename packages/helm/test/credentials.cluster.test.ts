@@ -1,5 +1,5 @@
 /** Who the real helm is to a cluster. */
-import type { Credentials } from '@reeve/kube'
+import type { Credentials } from '@reeve/http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HelmSession, helmPath, startHelmSession } from './support/helm-session.ts'
 

@@ -1,8 +1,9 @@
 /** Follows redirects without handing a token to a host it was not meant for. */
-import { headerValue } from '@reeve/kube'
+
 import { HTTP_DEFAULTS } from './defaults.ts'
 import { HttpRedirectError } from './http-error.ts'
 import type { OutboundRequest, OutboundResponse, Sender } from './outbound.ts'
+import { headerValue } from './response-headers.ts'
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 /** A body beyond this costs more to read than a new connection. */

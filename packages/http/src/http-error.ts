@@ -1,5 +1,4 @@
-/** Errors of connections to servers outside the cluster, before any response of the API. */
-import type { ConnectionErrorOptions, ConnectionPhase, ProxyFailure } from '@reeve/kube'
+/** Errors between a client and a server, whatever the API of the server. */
 
 /** Stable codes of {@link HttpError}. */
 export type HttpErrorCode =
@@ -8,13 +7,38 @@ export type HttpErrorCode =
   | 'HTTP_REDIRECT'
   | 'HTTP_TOO_LARGE'
   | 'HTTP_CONFIG'
+  | 'HTTP_INVALID_REQUEST'
+  | 'HTTP_JSON_LIMIT'
 
-/** Base of the errors of this folder. Their messages name the call and the host, never a header or a body. */
+/** Base class of the errors of this package. Their messages never contain a header or a body. */
 export abstract class HttpError extends Error {
   abstract readonly code: HttpErrorCode
 }
 
-/** No connection was made, or it broke. */
+/** How far a request got before its connection failed. */
+export type ConnectionPhase =
+  /** No connection was made: the server has not seen the request. */
+  | 'connect'
+  /** The request may have been processed, but no response arrived. */
+  | 'request'
+  /** The response began and was interrupted. */
+  | 'response'
+
+/** The proxy that caused a failed connection. */
+export interface ProxyFailure {
+  /** Host and port, without user name and password. */
+  readonly host: string
+  /** The status of its response, if there was one. */
+  readonly status?: number
+}
+
+/** Options of {@link HttpConnectionError}. */
+export interface HttpConnectionErrorOptions extends ErrorOptions {
+  /** Set when the proxy failed, and not the server or the connection from the proxy to it. */
+  readonly proxy?: ProxyFailure
+}
+
+/** The connection could not be established or was lost. */
 export class HttpConnectionError extends HttpError {
   override readonly name = 'HttpConnectionError'
   override readonly code = 'HTTP_CONNECTION'
@@ -23,7 +47,7 @@ export class HttpConnectionError extends HttpError {
   /** Given when it was the proxy that failed. */
   readonly proxy: ProxyFailure | undefined
 
-  constructor(message: string, phase: ConnectionPhase, options: ConnectionErrorOptions = {}) {
+  constructor(message: string, phase: ConnectionPhase, options: HttpConnectionErrorOptions = {}) {
     const { proxy, ...rest } = options
     super(message, rest)
     this.phase = phase
@@ -57,4 +81,10 @@ export class HttpTooLargeError extends HttpError {
 export class HttpConfigError extends HttpError {
   override readonly name = 'HttpConfigError'
   override readonly code = 'HTTP_CONFIG'
+}
+
+/** A request that cannot be sent, such as one with a line break in a header. A retry cannot help. */
+export class HttpInvalidRequestError extends HttpError {
+  override readonly name = 'HttpInvalidRequestError'
+  override readonly code = 'HTTP_INVALID_REQUEST'
 }

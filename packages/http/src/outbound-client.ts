@@ -1,5 +1,6 @@
 /** What all clients that leave the cluster share: their options, and how connections are created from them. */
-import type { ClientLogger, Clock } from '@reeve/kube'
+import type { ClientLogger } from './client-logger.ts'
+import type { Clock } from './clock.ts'
 import { HTTP_DEFAULTS, type RetryPolicy } from './defaults.ts'
 import { Outbound, type Sender } from './outbound.ts'
 import { type ConfiguredProxy, configuredProxy, environmentProxy, type ProxyChoice } from './proxy-choice.ts'

@@ -1,19 +1,13 @@
 /** Sends requests to any host outside the cluster, each through the right proxy and with the right trust. */
-import {
-  type ClientCertificate,
-  ConfigError,
-  ConnectionError,
-  type CredentialSource,
-  type Transport,
-  type TransportRequest,
-  type TransportResponse,
-  UndiciTransport,
-} from '@reeve/kube'
+
 import { HTTP_DEFAULTS } from './defaults.ts'
 import { HttpConfigError, HttpConnectionError } from './http-error.ts'
 import type { ProxyChoice } from './proxy-choice.ts'
 import { noProxy } from './proxy-choice.ts'
+import type { ClientCertificate, CredentialSource } from './server-config.ts'
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 import { trustedBundle } from './trusted-certificates.ts'
+import { UndiciTransport } from './undici-transport.ts'
 
 /** A request with its whole address. */
 export interface OutboundRequest extends Omit<TransportRequest, 'path' | 'repeatedHeaders' | 'isStream'> {
@@ -113,8 +107,6 @@ export class Outbound implements Sender {
     return new UndiciTransport(
       {
         server: url.origin,
-        source: 'outbound',
-        namespace: '',
         trust: {
           insecureSkipTlsVerify: skipCertificateCheck,
           ...(bundle !== undefined && { certificateAuthority: { read: async () => bundle } }),
@@ -151,8 +143,8 @@ async function* translated(
 function asHttpError(error: unknown, url: URL, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return error
   // A variable of the process that names a proxy and cannot be used.
-  if (error instanceof ConfigError) return new HttpConfigError(`${url.host}: ${error.message}`)
-  if (!(error instanceof ConnectionError)) return error
+  if (error instanceof HttpConfigError) return new HttpConfigError(`${url.host}: ${error.message}`)
+  if (!(error instanceof HttpConnectionError)) return error
   const { message, phase, proxy } = error
   return new HttpConnectionError(`${url.host}: ${message}`, phase, { cause: error, ...(proxy && { proxy }) })
 }

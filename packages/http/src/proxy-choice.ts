@@ -1,6 +1,7 @@
 /** Which proxy, if any, a request goes through. */
-import { isProxyUrl, proxyFromEnvironment } from '@reeve/kube'
+
 import { HttpConfigError } from './http-error.ts'
+import { isProxyUrl, proxyFromEnvironment } from './proxy.ts'
 import { parseUrl } from './url-reference.ts'
 
 /** The proxy for a target, or `undefined` for a direct connection. */

@@ -1,10 +1,10 @@
 /** Reads a body into memory, decompressed and within a limit. */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { headerValue } from '@reeve/kube'
 import { HTTP_DEFAULTS } from './defaults.ts'
 import { HttpConnectionError, HttpTooLargeError } from './http-error.ts'
 import type { OutboundResponse } from './outbound.ts'
+import { headerValue } from './response-headers.ts'
 
 const unzip = promisify(gunzip)
 

@@ -1,4 +1,4 @@
-import { SimulatedClock } from '@reeve/runtime/testing'
+import { SimulatedClock } from '@reeve/http/testing'
 import { describe, expect, it } from 'vitest'
 import { HttpConnectionError } from './http-error.ts'
 import { type RepeatOptions, repeat } from './repeat.ts'

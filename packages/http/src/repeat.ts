@@ -1,5 +1,6 @@
 /** Runs one call within its deadline, again and again where that is safe and within bounds. */
-import { type Clock, sleep, withDeadline } from '@reeve/kube'
+import { type Clock, sleep } from './clock.ts'
+import { withDeadline } from './deadline.ts'
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from './defaults.ts'
 import { HttpConnectionError, HttpDeadlineError } from './http-error.ts'
 

@@ -1,5 +1,5 @@
 /** Reports the requests of a client to metrics and logs, without their content. */
-import type { ClientLogger } from '@reeve/kube'
+import type { ClientLogger } from './client-logger.ts'
 
 /** One try of a call. Names and numbers only: no address, no header, no body. */
 export interface RequestReport {

@@ -1,5 +1,5 @@
 /** Takes known secrets out of texts that other people wrote, before they reach an error or a log. */
-import { redactSecrets } from '@reeve/kube'
+import { redactSecrets } from './redact-text.ts'
 
 /** Secrets kept at most; the oldest is forgotten first. Access tokens change every few minutes for years. */
 const MAX_SECRETS = 64

@@ -1,13 +1,12 @@
 /** Fuzzes responses of an API server, or of an attacker in its place, to the client. */
 import { attemptAsync, fuzz, jsonOf, jsonValue, textOf } from '@reeve/fuzz'
+import { isRecord, type JsonRecord, type TransportResponse } from '@reeve/http'
 import fc from 'fast-check'
 import { Pods } from '../src/builtin-resources.ts'
 import type { KubeClient } from '../src/client.ts'
 import { createClient, type DiscoveringClient } from '../src/create-client.ts'
 import { KubeError } from '../src/errors.ts'
-import { isRecord, type JsonRecord } from '../src/json-record.ts'
 import { pieces, ScriptedTransport } from '../src/testing/scripted-transport.ts'
-import type { TransportResponse } from '../src/transport.ts'
 
 const key = { namespace: 'shop', name: 'web' }
 const calls: Readonly<Record<string, (client: DiscoveringClient) => Promise<unknown>>> = {

@@ -1,7 +1,7 @@
 /** Fuzzes kubeconfig files: parsing, merging and the choice of a context. */
 import { attemptAsync, filesIn, fuzz, jsonOf, jsonValue, textOf } from '@reeve/fuzz'
+import { systemClock } from '@reeve/http'
 import fc from 'fast-check'
-import { systemClock } from '../src/clock.ts'
 import { parseKubeconfig } from '../src/config/kubeconfig-document.ts'
 import { mergeKubeconfigs } from '../src/config/kubeconfig-merge.ts'
 import { resolveContext } from '../src/config/resolve-context.ts'

@@ -1,13 +1,12 @@
 /** Compressed lists: when they are requested, and what a server may do with them. */
 import { Readable } from 'node:stream'
 import { createGzip, gzipSync } from 'node:zlib'
+import { startHttps, type WireFixture, wireFixture } from '@reeve/test-servers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ConfigMaps } from './builtin-resources.ts'
 import { paysToCompress } from './content-encoding.ts'
 import { type ClientOptions, createClient } from './create-client.ts'
-import { startHttps } from './testing/https-server.ts'
 import { json, pieces, ScriptedTransport, text } from './testing/scripted-transport.ts'
-import { type WireFixture, wireFixture } from './testing/wire.ts'
 
 const list = { apiVersion: 'v1', kind: 'ConfigMapList', metadata: { resourceVersion: '1' }, items: [] }
 const GZIP = { 'content-type': 'application/json', 'content-encoding': 'gzip' }

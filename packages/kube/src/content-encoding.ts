@@ -1,11 +1,10 @@
 /** Decodes compressed responses, as a stream: what exceeds a limit is never decompressed. */
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import { headerValue, type TransportResponse } from '@reeve/http'
 import type { ClusterConfig } from './config/cluster-config.ts'
 import { BadResponseError } from './errors.ts'
 import type { RequestTarget } from './request-target.ts'
-import { headerValue } from './response-headers.ts'
-import type { TransportResponse } from './transport.ts'
 
 /** Hosts of this machine: nothing is slower than compression there. */
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/

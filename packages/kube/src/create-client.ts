@@ -1,6 +1,7 @@
 /** Creates a client. */
+
+import { type Clock, systemClock, type Transport, UndiciTransport } from '@reeve/http'
 import type { KubeClient } from './client.ts'
-import { type Clock, systemClock } from './clock.ts'
 import type { ClusterConfig } from './config/cluster-config.ts'
 import { paysToCompress } from './content-encoding.ts'
 import {
@@ -18,8 +19,6 @@ import type { PodStreams } from './pod-streams.ts'
 import { Reachability } from './reachability.ts'
 import { RequestExecutor } from './request-executor.ts'
 import type { RetryOptions } from './retry-policy.ts'
-import type { Transport } from './transport.ts'
-import { UndiciTransport } from './undici-transport.ts'
 
 /** Options of {@link createClient} that do not depend on the server. */
 export interface ClientOptions extends ObserverOptions {

@@ -39,24 +39,6 @@ export const DEFAULT_MAX_WATCH_LINE_BYTES = 16 * 1024 * 1024
 /** Minimum interval between discovery requests for an unknown kind. */
 export const DEFAULT_DISCOVERY_INTERVAL_MS = 2_000
 
-/** Connections for ordinary requests; further requests wait for one. */
-export const DEFAULT_CONNECTIONS = 32
-
-/** Time to connect, including the TLS handshake. */
-export const DEFAULT_CONNECT_TIMEOUT_MS = 10_000
-
-/** The server responds or times out within 60 s; longer silence means that the connection is dead. */
-export const DEFAULT_HEADERS_TIMEOUT_MS = 70_000
-
-/** Silence in the middle of an ordinary response. Watches have no such limit: silence is normal there. */
-export const DEFAULT_BODY_TIMEOUT_MS = 30_000
-
-/** Idle connections close before common load balancers (60 s and more) drop them. */
-export const DEFAULT_KEEP_ALIVE_MS = 30_000
-
-/** TCP keep-alive probes start after this much silence and detect a dead peer about 10 s later. */
-export const DEFAULT_TCP_KEEP_ALIVE_MS = 15_000
-
 /** Token, certificate and CA files are read again after this. Bound tokens are rotated at 80 % of an hour. */
 export const DEFAULT_FILE_RELOAD_MS = 60_000
 

@@ -1,5 +1,5 @@
 /** Parses the two formats of discovery: aggregated, or an index and one list per group version. */
-import { isRecord, type JsonRecord } from './json-record.ts'
+import { isRecord, type JsonRecord } from '@reeve/http'
 import type { UnknownObject } from './objects.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 

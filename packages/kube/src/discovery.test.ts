@@ -1,10 +1,11 @@
 /** Kinds are found in either format of discovery. */
+
+import type { TransportRequest, TransportResponse } from '@reeve/http'
+import { SimulatedClock } from '@reeve/http/testing'
 import { describe, expect, it } from 'vitest'
 import { createClient } from './create-client.ts'
 import { UnknownKindError } from './errors.ts'
-import { ManualClock } from './testing/manual-clock.ts'
 import { json, ScriptedTransport, text } from './testing/scripted-transport.ts'
-import type { TransportRequest, TransportResponse } from './transport.ts'
 
 const aggregated = (groups: readonly object[]) => json(200, { kind: 'APIGroupDiscoveryList', items: groups })
 const group = (name: string, version: string, resource: string, kind: string, scope = 'Namespaced') => ({
@@ -13,7 +14,7 @@ const group = (name: string, version: string, resource: string, kind: string, sc
 })
 
 function clientOf(routes: Record<string, () => TransportResponse>) {
-  const clock = new ManualClock()
+  const clock = new SimulatedClock()
   const transport = new ScriptedTransport(
     async (request: TransportRequest) => routes[request.path]?.() ?? text(404, ''),
   )

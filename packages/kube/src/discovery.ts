@@ -1,8 +1,7 @@
 /** Discovers and caches the resources of a server. */
 
+import { type Clock, untilAborted } from '@reeve/http'
 import type { RequestOptions } from './client.ts'
-import type { Clock } from './clock.ts'
-import { untilAborted } from './deadline.ts'
 import { type ApiResource, parseAggregated, parseResourceList } from './discovery-documents.ts'
 import { isNotFound } from './error-predicates.ts'
 import { UnknownKindError } from './errors.ts'

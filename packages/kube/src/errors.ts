@@ -1,4 +1,5 @@
 /** The errors between a client and an API server, one class per case that a caller may handle. */
+import type { ConnectionPhase, ProxyFailure } from '@reeve/http'
 import { isBuiltInGroup } from './api-groups.ts'
 import type { Status } from './objects.ts'
 import { describeTarget, type RequestTarget } from './request-target.ts'
@@ -16,7 +17,6 @@ export type KubeErrorCode =
   | 'KUBE_UNKNOWN_KIND'
   | 'KUBE_CONFIG'
   | 'KUBE_CREDENTIALS'
-  | 'KUBE_JSON_LIMIT'
 
 /** Base class of the errors of this package, except for the reason of a caller's own signal. */
 export abstract class KubeError extends Error {
@@ -84,23 +84,6 @@ export class ApiError extends KubeError {
     this.retryAfterMs = options.retryAfterMs ?? (seconds === undefined || seconds <= 0 ? undefined : seconds * 1_000)
     this.hasStatus = body !== undefined
   }
-}
-
-/** How far a request got before its connection failed. */
-export type ConnectionPhase =
-  /** No connection was made: the server has not seen the request. */
-  | 'connect'
-  /** The request may have been processed, but no response arrived. */
-  | 'request'
-  /** The response began and was interrupted. */
-  | 'response'
-
-/** The proxy that caused a failed connection. */
-export interface ProxyFailure {
-  /** Host and port, without user name and password. */
-  readonly host: string
-  /** The status of its response, if there was one. */
-  readonly status?: number
 }
 
 /** Options of {@link ConnectionError}. */

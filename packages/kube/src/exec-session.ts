@@ -1,7 +1,7 @@
 /** The channels of a command in a container: input, both outputs, and the status at its end. */
 import type { Duplex } from 'node:stream'
+import { isRecord } from '@reeve/http'
 import { BadResponseError, ConnectionError } from './errors.ts'
-import { isRecord } from './json-record.ts'
 import type { ExecResult } from './pod-streams.ts'
 import { describeTarget, type RequestTarget } from './request-target.ts'
 import { WebSocketClient, WebSocketError } from './web-socket.ts'

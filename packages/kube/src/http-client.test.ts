@@ -1,4 +1,6 @@
 /** The request of each verb. */
+
+import type { TransportResponse } from '@reeve/http'
 import { describe, expect, it } from 'vitest'
 import { ConfigMaps, Deployments, Nodes, Pods } from './builtin-resources.ts'
 import { createClient } from './create-client.ts'
@@ -6,7 +8,6 @@ import { BadResponseError, InvalidRequestError } from './errors.ts'
 import { serviceAccount } from './impersonation.ts'
 import type { ConfigMap } from './kinds/index.ts'
 import { json, ScriptedTransport, text } from './testing/scripted-transport.ts'
-import type { TransportResponse } from './transport.ts'
 
 const configMap: ConfigMap = {
   apiVersion: 'v1',

@@ -1,5 +1,6 @@
 /** The client: one method per verb, each converted to a call of the executor. */
 
+import { type Clock, withDeadline } from '@reeve/http'
 import type {
   ApplyOptions,
   DeleteOptions,
@@ -14,8 +15,6 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './client.ts'
-import type { Clock } from './clock.ts'
-import { withDeadline } from './deadline.ts'
 import { DEFAULT_PAGE_SIZE } from './defaults.ts'
 import type { Discovery } from './discovery.ts'
 import { DeadlineExceededError } from './errors.ts'

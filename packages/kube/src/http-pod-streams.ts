@@ -1,8 +1,8 @@
 /** The streams of pods over HTTP and WebSocket. */
+
+import { type Clock, Deadline, headerValue, withDeadline } from '@reeve/http'
 import { Pods } from './builtin-resources.ts'
 import type { RequestOptions } from './client.ts'
-import type { Clock } from './clock.ts'
-import { Deadline, withDeadline } from './deadline.ts'
 import { DEFAULT_MAX_EXEC_OUTPUT_BYTES, DEFAULT_TIMEOUT_MS } from './defaults.ts'
 import { BadResponseError, DeadlineExceededError } from './errors.ts'
 import type { ObjectKey } from './objects.ts'
@@ -10,7 +10,6 @@ import type { ExecOptions, ExecResult, LogOptions, PodStreams } from './pod-stre
 import { asConnectionError, type Call, type RequestExecutor } from './request-executor.ts'
 import { objectPath, withQuery } from './request-path.ts'
 import { describeObject } from './request-target.ts'
-import { headerValue } from './response-headers.ts'
 
 /** {@link PodStreams} through the executor of a client. */
 export class HttpPodStreams implements PodStreams {

@@ -1,9 +1,10 @@
 /** Pagination returns one consistent list. */
+
+import { SimulatedClock } from '@reeve/http/testing'
 import { describe, expect, it } from 'vitest'
 import { Pods } from './builtin-resources.ts'
 import { createClient } from './create-client.ts'
 import { isDeadlineExceeded, isExpired } from './error-predicates.ts'
-import { ManualClock } from './testing/manual-clock.ts'
 import { json, ScriptedTransport } from './testing/scripted-transport.ts'
 
 const page = (names: readonly string[], next?: string) =>
@@ -49,7 +50,7 @@ describe('listAll', () => {
   })
 
   it('limits all pages together when a deadline is given', async () => {
-    const clock = new ManualClock()
+    const clock = new SimulatedClock()
     const slow = async () => {
       await clock.advance(400)
       return page(['a'], 'more')

@@ -1,10 +1,9 @@
 /** Tokens and bodies are never exposed. */
 import { inspect } from 'node:util'
+import { answer, fixed, startHttps, type WireFixture, wireFixture } from '@reeve/test-servers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Secrets } from './builtin-resources.ts'
 import { createClient } from './create-client.ts'
-import { answer, startHttps } from './testing/https-server.ts'
-import { fixed, type WireFixture, wireFixture } from './testing/wire.ts'
 
 let wire: WireFixture
 beforeAll(async () => {

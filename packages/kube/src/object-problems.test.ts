@@ -1,6 +1,6 @@
 import { anything, assert, property } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { metadataProblems, objectProblems, ownValue } from './object-problems.ts'
+import { metadataProblems, objectProblems } from './object-problems.ts'
 
 const object = (metadata: unknown) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata })
 const fields = (value: unknown) => objectProblems(value).map(({ field }) => field)
@@ -44,15 +44,5 @@ describe('the problems of an object', () => {
   it('can be listed for any value', () => {
     assert(property(anything(), (value) => void objectProblems(value)))
     assert(property(anything(), (value) => void objectProblems(object(value))))
-  })
-})
-
-describe('an entry of a table', () => {
-  it('is never an inherited property', () => {
-    for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
-      expect(ownValue<unknown>({}, name)).toBeUndefined()
-      expect(ownValue<unknown>(JSON.parse(`{"${name}":1}`), name)).toBe(1)
-    }
-    expect(ownValue(undefined, 'a')).toBeUndefined()
   })
 })

@@ -1,5 +1,5 @@
 /** Validates that an untrusted value is a Kubernetes object, for the fields that all kinds share. */
-import { isRecord } from './json-record.ts'
+import { isRecord, ownValue } from '@reeve/http'
 
 /** An invalid field. */
 export interface FieldProblem {
@@ -77,14 +77,4 @@ function* textProblems(field: string, value: unknown): Generator<FieldProblem> {
 function listIn(object: Readonly<Record<string, unknown>>, name: string): readonly unknown[] {
   const value = ownValue(object, name)
   return Array.isArray(value) ? value : []
-}
-
-/**
- * The value of an untrusted name, never an inherited property such as `constructor`.
- *
- * @example
- * const schema = ownValue(schemas, object.kind)
- */
-export function ownValue<T>(table: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
-  return table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
 }

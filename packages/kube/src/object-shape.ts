@@ -1,6 +1,7 @@
 /** Sets `apiVersion` and `kind` of every returned object, and reduces it to metadata on request. */
+
+import { isRecord } from '@reeve/http'
 import { BadResponseError } from './errors.ts'
-import { isRecord } from './json-record.ts'
 import type { KubeList, KubeObject, Stored } from './objects.ts'
 import type { RequestTarget } from './request-target.ts'
 import { apiVersionOf, type Resource } from './resource.ts'

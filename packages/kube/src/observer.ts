@@ -1,4 +1,5 @@
 /** Reports the requests of a client to metrics and logs, without the data that it sends or receives. */
+import type { ClientLogger } from '@reeve/http'
 import { isConnectionError } from './error-predicates.ts'
 import { describeTarget, type RequestTarget, type Verb } from './request-target.ts'
 
@@ -20,12 +21,6 @@ export interface RequestReport extends RequestTarget {
 export interface ServerWarning {
   readonly text: string
   readonly target: RequestTarget
-}
-
-/** The required methods of a logger; pino and the runtime's logger have them. */
-export interface ClientLogger {
-  debug(fields: object, message: string): void
-  warn(fields: object, message: string): void
 }
 
 /** Hooks and logger. */

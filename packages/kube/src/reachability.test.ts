@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { systemClock } from '@reeve/http'
+import { SimulatedClock } from '@reeve/http/testing'
 import { expect, test } from 'vitest'
 import { ConfigMaps } from './builtin-resources.ts'
-import { systemClock } from './clock.ts'
 import { createClient } from './create-client.ts'
 import { ConnectionError } from './errors.ts'
 import { explainFailure } from './explain-failure.ts'
 import { Reachability } from './reachability.ts'
-import { ManualClock } from './testing/manual-clock.ts'
 
 function setUp() {
   let nowMs = 0
@@ -102,7 +102,7 @@ test('a client whose server is silent says so, although its caller gives up befo
   await once(silent, 'listening')
   const server = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
   const connected = once(silent, 'connection')
-  const clock = new ManualClock()
+  const clock = new SimulatedClock()
   const warnings: string[] = []
   const logger = { debug: () => undefined, warn: (_fields: object, message: string) => void warnings.push(message) }
   const config = { server, source: 'test', namespace: 'default', trust: {} }

@@ -1,8 +1,7 @@
 /** Reports once that a server cannot be reached or rejects the credentials, instead of once for each failed request. */
-import type { Clock } from './clock.ts'
-import { ConnectionError, type ConnectionPhase } from './errors.ts'
+import type { ClientLogger, Clock, ConnectionPhase } from '@reeve/http'
+import { ConnectionError } from './errors.ts'
 import { CHECK_CREDENTIALS, CHECK_SILENCE, connectionAdvice, rootMessage } from './explain-failure.ts'
-import type { ClientLogger } from './observer.ts'
 
 /** How long a problem may last before it is reported again. */
 const REMINDER_MS = 60_000

@@ -1,13 +1,15 @@
 /** Retries, deadlines, cancellation and observers. */
+
+import { setImmediate } from 'node:timers/promises'
+import type { TransportRequest } from '@reeve/http'
+import { SimulatedClock } from '@reeve/http/testing'
 import { describe, expect, it } from 'vitest'
 import { ConfigMaps } from './builtin-resources.ts'
 import { createClient } from './create-client.ts'
 import { isApiError, isConnectionError, isDeadlineExceeded } from './error-predicates.ts'
 import { BadResponseError } from './errors.ts'
 import type { RequestReport, ServerWarning } from './observer.ts'
-import { ManualClock, settle } from './testing/manual-clock.ts'
 import { type Answer, json, pieces, ScriptedTransport, text } from './testing/scripted-transport.ts'
-import type { TransportRequest } from './transport.ts'
 
 const key = { namespace: 'shop', name: 'settings' }
 const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key }
@@ -19,7 +21,7 @@ const never = (request: TransportRequest) =>
   )
 
 function setUp(...answers: Answer[]) {
-  const clock = new ManualClock()
+  const clock = new SimulatedClock()
   const transport = new ScriptedTransport(...answers)
   const reports: RequestReport[] = []
   const warnings: ServerWarning[] = []
@@ -122,13 +124,13 @@ describe('deadlines and cancellation', () => {
     const duringTry = setUp(never)
       .client.get(ConfigMaps, key, { signal: hanging.signal })
       .catch((error: unknown) => error)
-    await settle()
+    await setImmediate()
     hanging.abort(reason)
     expect(await duringTry).toBe(reason)
 
     const waiting = new AbortController()
     const betweenTries = client.get(ConfigMaps, key, { signal: waiting.signal }).catch((error: unknown) => error)
-    await settle()
+    await setImmediate()
     waiting.abort(reason)
     expect(await betweenTries).toBe(reason)
   })
@@ -139,7 +141,7 @@ describe('deadlines and cancellation', () => {
     const reading = client.get(ConfigMaps, key, { timeoutMs: Number.POSITIVE_INFINITY, signal: controller.signal })
     const outcome = reading.catch((reason: unknown) => reason)
     await clock.advance(86_400_000)
-    expect(clock.pending).toBe(0)
+    expect(clock.pendingTimers).toBe(0)
     controller.abort('done')
     expect(await outcome).toBe('done')
   })
@@ -147,7 +149,7 @@ describe('deadlines and cancellation', () => {
   it('leaves no timer behind', async () => {
     const { client, clock } = setUp(found)
     await client.get(ConfigMaps, key)
-    expect(clock.pending).toBe(0)
+    expect(clock.pendingTimers).toBe(0)
   })
 })
 

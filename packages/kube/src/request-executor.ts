@@ -1,16 +1,29 @@
 /** Sends one call through the transport: deadline, retries, diagnostics, warnings, and errors that name the object. */
-import { type Clock, sleep } from './clock.ts'
-import { withDeadline } from './deadline.ts'
+import {
+  type Clock,
+  HttpConnectionError,
+  HttpInvalidRequestError,
+  sleep,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+  withDeadline,
+} from '@reeve/http'
 import { DEFAULT_TIMEOUT_MS } from './defaults.ts'
-import { ConnectionError, type ConnectionErrorOptions, DeadlineExceededError, KubeError } from './errors.ts'
+import {
+  ConnectionError,
+  type ConnectionErrorOptions,
+  DeadlineExceededError,
+  InvalidRequestError,
+  KubeError,
+} from './errors.ts'
 import { type Impersonation, impersonationHeaders } from './impersonation.ts'
 import type { ClientObserver } from './observer.ts'
 import type { Reachability } from './reachability.ts'
 import { describeTarget, type RequestTarget } from './request-target.ts'
 import { readApiError, readContent } from './response-body.ts'
-import { warningTexts } from './response-headers.ts'
 import { type RetryOptions, retryDelayMs } from './retry-policy.ts'
-import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
+import { warningTexts } from './warning-texts.ts'
 
 /** A request without the headers that all requests of a client share. */
 export interface Call {
@@ -187,8 +200,8 @@ export class RequestExecutor {
 }
 
 /**
- * An error of a transport, with the name of the object. Our own errors keep their class and phase, programming errors
- * are not changed, and anything else is a connection error.
+ * An error of a transport, with the name of the object. Lost connections keep their phase, our own errors and programming
+ * errors are not changed, and anything else is a connection error.
  */
 export function asConnectionError(
   target: RequestTarget,
@@ -196,7 +209,7 @@ export function asConnectionError(
   phase: 'request' | 'response',
   options: Pick<ConnectionErrorOptions, 'server'> = {},
 ): unknown {
-  if (error instanceof ConnectionError) {
+  if (error instanceof HttpConnectionError) {
     const { phase: reached, cause, proxy } = error
     return new ConnectionError(`${describeTarget(target)}: ${error.message}`, reached, {
       cause,
@@ -204,6 +217,7 @@ export function asConnectionError(
       ...options,
     })
   }
+  if (error instanceof HttpInvalidRequestError) return new InvalidRequestError(error.message)
   if (error instanceof KubeError || isBug(error)) return error
   const message = error instanceof Error ? error.message : String(error)
   return new ConnectionError(`${describeTarget(target)}: ${message}`, phase, { cause: error, ...options })

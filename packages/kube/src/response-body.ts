@@ -1,13 +1,11 @@
 /** Reads whole responses into memory, within a limit. */
 
+import { headerValue, isRecord, type JsonRecord, retryAfterMs, type TransportResponse } from '@reeve/http'
 import { decodedBody } from './content-encoding.ts'
 import { MAX_ERROR_BODY_BYTES } from './defaults.ts'
 import { ApiError, BadResponseError } from './errors.ts'
-import { isRecord, type JsonRecord } from './json-record.ts'
 import type { Status } from './objects.ts'
 import type { RequestTarget } from './request-target.ts'
-import { headerValue, retryAfterMs } from './response-headers.ts'
-import type { TransportResponse } from './transport.ts'
 
 /** The body as text; fails with `BadResponseError` beyond `maxBytes`, without reading further. */
 async function readText(target: RequestTarget, response: TransportResponse, maxBytes: number): Promise<string> {

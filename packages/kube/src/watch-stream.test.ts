@@ -1,4 +1,7 @@
 /** Watches from the consumer's view. */
+
+import { setImmediate } from 'node:timers/promises'
+import type { TransportRequest } from '@reeve/http'
 import { describe, expect, it } from 'vitest'
 import { Pods } from './builtin-resources.ts'
 import type { KubeClient, WatchEvent, WatchOptions } from './client.ts'
@@ -6,9 +9,7 @@ import { createClient } from './create-client.ts'
 import { isExpired } from './error-predicates.ts'
 import { BadResponseError, ConnectionError } from './errors.ts'
 import type { Pod } from './kinds/index.ts'
-import { settle } from './testing/manual-clock.ts'
 import { json, pieces, ScriptedTransport } from './testing/scripted-transport.ts'
-import type { TransportRequest } from './transport.ts'
 
 const event = (type: string, name: string) =>
   `${JSON.stringify({ type, object: { apiVersion: 'v1', kind: 'Pod', metadata: { name } } })}\n`
@@ -122,7 +123,7 @@ describe.each(['watch', 'follow'] as const)('%s', (method) => {
     const controller = new AbortController()
     const transport = new ScriptedTransport(async (request) => ({ status: 200, headers: {}, body: endless(request) }))
     const collecting = read(createClient({ transport }), { signal: controller.signal }).catch((e: unknown) => e)
-    await settle()
+    await setImmediate()
     controller.abort(reason)
     expect(await collecting).toBe(reason)
   })

@@ -1,8 +1,8 @@
 /** Decodes the bytes of a watch into events. */
+import { isRecord } from '@reeve/http'
 import type { WatchEvent } from './client.ts'
 import { ApiError, BadResponseError, ConnectionError } from './errors.ts'
 import { LineSplitter, LineTooLongError } from './json-lines.ts'
-import { isRecord } from './json-record.ts'
 import { requireObject } from './object-shape.ts'
 import type { KubeObject } from './objects.ts'
 import { describeTarget, type RequestTarget } from './request-target.ts'

@@ -1,4 +1,5 @@
 /** The client against a whole API server, over TLS. Passes on the embedded cluster and on a real one. */
+import { sleep } from '@reeve/http'
 import {
   type ConfigMap,
   ConfigMaps,
@@ -16,7 +17,6 @@ import {
   type KubeObject,
   resource,
   type Scale,
-  sleep,
   UnknownKindError,
   type WatchEvent,
 } from '@reeve/kube'

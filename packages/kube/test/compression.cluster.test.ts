@@ -1,5 +1,6 @@
 /** Compressed lists against a whole API server. Passes on the embedded cluster and on a real one. */
-import { ConfigMaps, createClient, type TransportRequest, UndiciTransport } from '@reeve/kube'
+import { type TransportRequest, UndiciTransport } from '@reeve/http'
+import { ConfigMaps, createClient } from '@reeve/kube'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openTestCluster, type TestCluster } from './support/test-cluster.ts'
 

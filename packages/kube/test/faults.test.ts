@@ -1,5 +1,6 @@
 /** The client with injected server faults, in process and on a simulated clock. */
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { SimulatedClock } from '@reeve/http/testing'
 import {
   ConfigMaps,
   createClient,
@@ -10,13 +11,12 @@ import {
   isTooManyRequests,
 } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'
-import { ManualClock } from '../src/testing/manual-clock.ts'
 
 const key = { namespace: 'default', name: 'settings' }
 const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data: { a: '1' } }
 
 async function setUp() {
-  const clock = new ManualClock()
+  const clock = new SimulatedClock()
   const cluster = await startEmbeddedCluster({ listen: false, authorization: 'AlwaysAllow', controllers: false })
   const transport = { ...cluster.transport, close: () => cluster.stop() }
   const client = createClient({ transport, clock, random: () => 0 })
@@ -24,7 +24,7 @@ async function setUp() {
 }
 
 /** Advances simulated time until the work is done. */
-async function inTime<R>(clock: ManualClock, work: Promise<R>): Promise<R> {
+async function inTime<R>(clock: SimulatedClock, work: Promise<R>): Promise<R> {
   let isDone = false
   const done = work.finally(() => {
     isDone = true

@@ -1,7 +1,8 @@
 /** Logs and commands of simulated pods, over TLS. */
 
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
-import { createClient, DeadlineExceededError, isBadRequest, isNotFound, Pods, sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
+import { createClient, DeadlineExceededError, isBadRequest, isNotFound, Pods } from '@reeve/kube'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openTestCluster, type TestCluster } from './support/test-cluster.ts'
 

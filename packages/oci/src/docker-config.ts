@@ -1,5 +1,5 @@
 /** Credentials of registries, as pull secrets hold them. */
-import { decodeJson } from '@reeve/http'
+import { decodeJson } from '@reeve/http/decode-json'
 import { Type } from 'typebox'
 import { DOCKER_HUB, type ImageReference } from './image-reference.ts'
 import { RegistryCredentialsError } from './registry-error.ts'

@@ -1,5 +1,5 @@
 /** Manifests and indexes of images, in the forms of OCI and of Docker. */
-import { decodeJson } from '@reeve/http'
+import { decodeJson } from '@reeve/http/decode-json'
 import { Type } from 'typebox'
 import { isDigest } from './image-reference.ts'
 import { NoPlatformError, RegistryResponseError } from './registry-error.ts'

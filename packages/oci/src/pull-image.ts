@@ -1,6 +1,6 @@
 /** Pulls the files of an image into a folder. */
 import { type TarCompression, type UnpackOptions, unpackTar } from '@reeve/archives'
-import { ownValue } from '@reeve/kube'
+import { ownValue } from '@reeve/http'
 import type { Descriptor } from './manifest.ts'
 import type { RegistryClient, RegistryImage } from './registry-client.ts'
 import { RegistryResponseError } from './registry-error.ts'

@@ -1,6 +1,5 @@
 /** Proves who we are to one repository: anonymously, by password, or by a token of the registry's own server. */
-import type { SecretFilter } from '@reeve/http'
-import type { Clock } from '@reeve/kube'
+import type { Clock, SecretFilter } from '@reeve/http'
 import { Type } from 'typebox'
 import type { Challenge } from './challenge.ts'
 import type { RegistryCredentials } from './docker-config.ts'

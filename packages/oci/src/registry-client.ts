@@ -2,8 +2,8 @@
 import {
   type ConfiguredProxy,
   DEFAULT_RETRY_POLICY,
-  decodeJson,
   HTTP_DEFAULTS,
+  headerValue,
   type OutboundClientOptions,
   openOutbound,
   proxyPasswords,
@@ -11,8 +11,9 @@ import {
   reporter,
   SecretFilter,
   type Sender,
+  systemClock,
 } from '@reeve/http'
-import { headerValue, systemClock } from '@reeve/kube'
+import { decodeJson } from '@reeve/http/decode-json'
 import { Type } from 'typebox'
 import { digestOf, verified, verifyDigest } from './digest.ts'
 import { anonymous, type DockerConfig } from './docker-config.ts'

@@ -1,16 +1,18 @@
 /** Sends single requests to registries and their token servers, and turns error responses into exceptions. */
 import {
-  decodeJson,
+  type Clock,
   followRedirects,
+  headerValue,
   type OutboundRequest,
   type OutboundResponse,
   type RequestHook,
   readBeginning,
   readBody,
+  retryAfterMs,
   type SecretFilter,
   type Sender,
 } from '@reeve/http'
-import { type Clock, headerValue, retryAfterMs } from '@reeve/kube'
+import { decodeJson } from '@reeve/http/decode-json'
 import { type Static, type TSchema, Type } from 'typebox'
 import { RegistryRefusedError, RegistryResponseError } from './registry-error.ts'
 

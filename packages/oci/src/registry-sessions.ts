@@ -1,6 +1,13 @@
 /** Finds a host that serves an image: mirrors first, then the registry itself, with retries. */
-import { HttpConnectionError, type RetryPolicy, repeat, type SecretFilter } from '@reeve/http'
-import { type ClientLogger, type Clock, ownValue } from '@reeve/kube'
+import {
+  type ClientLogger,
+  type Clock,
+  HttpConnectionError,
+  ownValue,
+  type RetryPolicy,
+  repeat,
+  type SecretFilter,
+} from '@reeve/http'
 import { credentialsFor, type DockerConfig } from './docker-config.ts'
 import type { ImageReference } from './image-reference.ts'
 import { RegistryRefusedError } from './registry-error.ts'

@@ -1,5 +1,6 @@
 /** What `kubectl apply` makes of a live object and a file: fields that neither the file nor its last version had are kept. */
-import { groupOf, isBuiltInGroup, isRecord, type JsonRecord, type KubeObject, type ObjectMeta } from '@reeve/kube'
+import { isRecord, type JsonRecord } from '@reeve/http'
+import { groupOf, isBuiltInGroup, type KubeObject, type ObjectMeta } from '@reeve/kube'
 
 /** Where kubectl keeps the configuration that it applied last. */
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'

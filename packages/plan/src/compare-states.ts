@@ -1,5 +1,6 @@
 /** What differs between a cluster before and after: the changes of a plan. */
-import { isRecord, type KubeObject, type Service, Services } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import { type KubeObject, type Service, Services } from '@reeve/kube'
 import { type FieldChange, fieldDiff } from './field-diff.ts'
 import { KNOWN_AFTER_APPLY } from './placeholders.ts'
 import { isOf } from './put-manifests.ts'

@@ -1,5 +1,5 @@
 /** Which fields differ between two objects, in words that people recognise. */
-import { isRecord, type JsonRecord, ownValue } from '@reeve/kube'
+import { isRecord, type JsonRecord, ownValue } from '@reeve/http'
 import { isJsonEqual } from '@reeve/runtime/engine'
 
 /** One field that differs. A member is absent where the field is. */

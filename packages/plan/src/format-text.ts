@@ -1,7 +1,7 @@
 /** A plan for people. */
 
 import { styleText } from 'node:util'
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import type { PlannedChange } from './compare-states.ts'
 import type { FieldChange } from './field-diff.ts'
 import type { Plan, PlanFinding } from './plan.ts'

@@ -1,13 +1,6 @@
 /** Plans for any operator: its reconcile functions, run on a copy of the cluster until nothing changes. */
-import {
-  type Clock,
-  type KubeClient,
-  type KubeObject,
-  Namespaces,
-  type Resource,
-  type Stored,
-  systemClock,
-} from '@reeve/kube'
+import { type Clock, systemClock } from '@reeve/http'
+import { type KubeClient, type KubeObject, Namespaces, type Resource, type Stored } from '@reeve/kube'
 import { type Logger, type Operator, silentLogger } from '@reeve/runtime'
 import { isPaused, noRuntimeWatches, PAUSED_ANNOTATION } from '@reeve/runtime/controller'
 import type { DescribedController } from '@reeve/runtime/operator'

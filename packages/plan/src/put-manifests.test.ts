@@ -1,4 +1,5 @@
-import { ConfigMaps, type KubeObject, Secrets, systemClock } from '@reeve/kube'
+import { systemClock } from '@reeve/http'
+import { ConfigMaps, type KubeObject, Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { LAST_APPLIED } from './apply-manifest.ts'
 import { putManifests } from './put-manifests.ts'

@@ -6,8 +6,8 @@ import {
   type JsonObject,
   startEmbeddedCluster,
 } from '@reeve/embedded-cluster'
+import type { Clock, TransportRequest } from '@reeve/http'
 import {
-  type Clock,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
   createClient,
@@ -17,7 +17,6 @@ import {
   type KubeObject,
   type Resource,
   type Stored,
-  type TransportRequest,
 } from '@reeve/kube'
 import { type CacheReader, formatTime } from '@reeve/runtime'
 import { fieldMatcher, labelMatcher, type Matcher } from '@reeve/runtime/cache'

@@ -1,5 +1,6 @@
 /** Objects as a plan may show them: without secrets, without what servers keep for themselves, the same in every run. */
-import { isRecord, type KubeObject } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import type { KubeObject } from '@reeve/kube'
 import { CREATED_FROM } from '@reeve/runtime/engine'
 import { LAST_APPLIED } from './apply-manifest.ts'
 import { fieldPath } from './field-diff.ts'

@@ -1,6 +1,7 @@
 /** An operator upgrades its CRDs when it starts, and never takes anything away by it. */
 import { randomBytes } from 'node:crypto'
-import { type CustomResourceDefinition, CustomResourceDefinitions, type Stored, sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
+import { type CustomResourceDefinition, CustomResourceDefinitions, type Stored } from '@reeve/kube'
 import { defineOperator } from '@reeve/runtime'
 import { recordingLogger } from '@reeve/runtime/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

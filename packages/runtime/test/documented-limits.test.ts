@@ -1,13 +1,13 @@
 /** The numbers of docs/limits.md are those of the code. */
 import { readFile } from 'node:fs/promises'
+import { SimulatedClock } from '@reeve/http/testing'
 import { CACHE_DEFAULTS } from '@reeve/runtime/cache'
 import { CONTROLLER_DEFAULTS, exponentialBackoff } from '@reeve/runtime/controller'
 import { ELECTION_DEFAULTS } from '@reeve/runtime/election'
 import { TokenBucket, WorkQueue } from '@reeve/runtime/queue'
-import { SimulatedClock } from '@reeve/runtime/testing'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { DEFAULT_CONNECTIONS } from '../../http/src/defaults.ts'
 import {
-  DEFAULT_CONNECTIONS,
   DEFAULT_MAX_RESPONSE_BYTES,
   DEFAULT_MAX_RETRIES,
   DEFAULT_MAX_WATCH_LINE_BYTES,

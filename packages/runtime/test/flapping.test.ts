@@ -1,4 +1,5 @@
-import { type Clock, ConfigMaps, Secrets } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import { ConfigMaps, Secrets } from '@reeve/kube'
 import { type Component, defineOperator, desired } from '@reeve/runtime'
 import type { Reconcile, ReconcileRecord } from '@reeve/runtime/controller'
 import { anyController, type ControllerDefinition } from '@reeve/runtime/operator'

@@ -1,11 +1,12 @@
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
-import { ConfigMaps, createClient, sleep, type Transport, type TransportRequest } from '@reeve/kube'
+import { sleep, type Transport, type TransportRequest } from '@reeve/http'
+import { SimulatedClock } from '@reeve/http/testing'
+import { ConfigMaps, createClient } from '@reeve/kube'
 import { Cache } from '@reeve/runtime/cache'
 import { LeadershipLostError } from '@reeve/runtime/election'
 import { createManager } from '@reeve/runtime/manager'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { seededRandom } from '../src/testing/seeded-random.ts'
-import { SimulatedClock } from '../src/testing/simulated-clock.ts'
 
 const lease = { namespace: 'default', name: 'operator' }
 const LABELS = { app: 'leadership-test' }

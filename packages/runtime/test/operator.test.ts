@@ -1,5 +1,6 @@
 import { crdManifest, defineCrd } from '@reeve/crd'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { SimulatedClock } from '@reeve/http/testing'
 import {
   ConfigMaps,
   CustomResourceDefinitions,
@@ -18,7 +19,6 @@ import { Controller, ControllerConfigError, type ControllerOptions } from '@reev
 import { missingRights, OperatorDefinitionError } from '@reeve/runtime/operator'
 import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { SimulatedClock } from '../src/testing/index.ts'
 
 const v1 = { spec: Type.Object({ text: Type.String() }), status: Type.Object({ said: Type.Optional(Type.String()) }) }
 const NoteCrd = defineCrd({

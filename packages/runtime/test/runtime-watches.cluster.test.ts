@@ -1,11 +1,10 @@
+import { type Clock, systemClock } from '@reeve/http'
 import {
-  type Clock,
   ConfigMaps,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
   type ObjectKey,
   resource,
-  systemClock,
   type UnknownObject,
 } from '@reeve/kube'
 import { Cache } from '@reeve/runtime/cache'

@@ -1,15 +1,6 @@
 /** The server accepts all that replicas write for their shards, with the rights that `rbac` prints. */
-import {
-  createClient,
-  Leases,
-  loadConfig,
-  RoleBindings,
-  Roles,
-  ServiceAccounts,
-  serviceAccount,
-  sleep,
-  systemClock,
-} from '@reeve/kube'
+import { sleep, systemClock } from '@reeve/http'
+import { createClient, Leases, loadConfig, RoleBindings, Roles, ServiceAccounts, serviceAccount } from '@reeve/kube'
 import { defineOperator } from '@reeve/runtime'
 import { ShardElector } from '@reeve/runtime/sharding'
 import { afterAll, beforeAll, expect, test } from 'vitest'

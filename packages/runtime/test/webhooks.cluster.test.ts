@@ -1,3 +1,4 @@
+import { systemClock } from '@reeve/http'
 import {
   type ConfigMap,
   ConfigMaps,
@@ -7,7 +8,6 @@ import {
   type Resource,
   resource,
   Secrets,
-  systemClock,
   ValidatingWebhookConfigurations,
 } from '@reeve/kube'
 import { allow, deny, mutate, mutatingWebhook, validatingWebhook } from '@reeve/runtime'

@@ -1,6 +1,7 @@
 /** How an operator and what its users do are described to the exploration. */
 import type { AnyCrd } from '@reeve/crd'
-import type { Clock, KubeClient, KubeObject, Transport } from '@reeve/kube'
+import type { Clock, Transport } from '@reeve/http'
+import type { KubeClient, KubeObject } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import type { CacheHealth } from '@reeve/runtime/cache'
 import type { LeaderElectionOptions } from '@reeve/runtime/election'

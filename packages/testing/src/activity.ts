@@ -1,6 +1,7 @@
 /** What an operator is still busy with, and whether it has come to rest. */
 import type { ClusterEvent, EmbeddedCluster } from '@reeve/embedded-cluster'
-import { type Clock, formatKey } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import { formatKey } from '@reeve/kube'
 import type { ReconcileOutcome, ReconcileRecord } from '@reeve/runtime/controller'
 import { describeDuration } from './duration.ts'
 import type { WorkingController } from './replica.ts'

@@ -1,9 +1,10 @@
 /** One running copy of an operator, with a connection that a test can cut. */
 import type { EmbeddedCluster } from '@reeve/embedded-cluster'
-import { type Clock, createClient, type KubeClient, type Transport, untilAborted } from '@reeve/kube'
+import { type Clock, type Transport, untilAborted } from '@reeve/http'
+import type { SimulatedClock } from '@reeve/http/testing'
+import { createClient, type KubeClient } from '@reeve/kube'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
 import type { Logger } from '@reeve/runtime/logging'
-import type { SimulatedClock } from '@reeve/runtime/testing'
 
 /** What a world gives to the operator. */
 export interface InMemoryOptions {

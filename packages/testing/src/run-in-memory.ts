@@ -1,5 +1,7 @@
 /** Runs an operator on a cluster in this process, in simulated time. */
+
 import { type CallWebhook, type EmbeddedClusterOptions, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { SimulatedClock } from '@reeve/http/testing'
 import {
   type CustomResourceDefinition,
   CustomResourceDefinitions,
@@ -12,7 +14,7 @@ import {
 } from '@reeve/kube'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
 import type { WebhookConfigurations, WebhookLocation } from '@reeve/runtime/operator'
-import { recordingLogger, SimulatedClock, seededRandom } from '@reeve/runtime/testing'
+import { recordingLogger, seededRandom } from '@reeve/runtime/testing'
 import { type WebhookRoute, WebhookRouter } from '@reeve/runtime/webhooks'
 import { Activity } from './activity.ts'
 import { type CreatedForTest, type InMemoryOptions, Replica, remember } from './replica.ts'

@@ -1,5 +1,6 @@
 /** A cluster with an operator on it, as a test sees it. */
 import type { EmbeddedCluster } from '@reeve/embedded-cluster'
+import { type SimulatedClock, SimulatedTimeError } from '@reeve/http/testing'
 import {
   apiVersionOf,
   isApiError,
@@ -10,7 +11,7 @@ import {
   type Stored,
 } from '@reeve/kube'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
-import { type LogLine, type SimulatedClock, SimulatedTimeError } from '@reeve/runtime/testing'
+import type { LogLine } from '@reeve/runtime/testing'
 import { type Activity, NotSettledError } from './activity.ts'
 import { type Duration, describeDuration, milliseconds } from './duration.ts'
 import type { CreatedForTest, InMemoryOptions, Replica, WorkingController } from './replica.ts'

@@ -1,7 +1,7 @@
 import { crdManifest, defineConversion, defineCrd } from '@reeve/crd'
+import { SimulatedClock } from '@reeve/http/testing'
 import { ConfigMaps, type KubeClient, Namespaces } from '@reeve/kube'
 import { allow, defineOperator, deny, desired, mutate, mutatingWebhook, validatingWebhook } from '@reeve/runtime'
-import { SimulatedClock } from '@reeve/runtime/testing'
 import { conversionWebhook } from '@reeve/runtime/webhooks'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'

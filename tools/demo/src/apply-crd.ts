@@ -1,6 +1,7 @@
 /** Installs a CRD the way every scene needs it: there, and served. */
 import type { CrdManifest } from '@reeve/crd'
-import { type CustomResourceDefinition, CustomResourceDefinitions, type KubeClient, sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
+import { type CustomResourceDefinition, CustomResourceDefinitions, type KubeClient } from '@reeve/kube'
 
 /** Who owns what the demo applies. */
 export const FIELD_MANAGER = 'reeve-demo'

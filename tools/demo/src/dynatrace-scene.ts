@@ -12,7 +12,8 @@ import {
   EdgeConnects,
 } from '@reeve/dynatrace'
 import { startTenantSimulator, type TenantSimulator } from '@reeve/dynatrace/tenant/simulator'
-import { type KubeClient, type KubeObject, Namespaces, type Resource, sleep, type UnknownObject } from '@reeve/kube'
+import { sleep } from '@reeve/http'
+import { type KubeClient, type KubeObject, Namespaces, type Resource, type UnknownObject } from '@reeve/kube'
 import { parse } from 'yaml'
 import { applyCrd, FIELD_MANAGER } from './apply-crd.ts'
 import { applyChart } from './chart-objects.ts'

@@ -1,5 +1,6 @@
 /** An application of a user in the demo, whose pods the webhook of the Dynatrace operator injects. */
-import { type Deployment, Deployments, type KubeClient, Namespaces, Pods, sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
+import { type Deployment, Deployments, type KubeClient, Namespaces, Pods } from '@reeve/kube'
 import { FIELD_MANAGER } from './apply-crd.ts'
 
 /** The namespace of the application. */

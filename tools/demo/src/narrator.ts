@@ -1,5 +1,6 @@
 /** Prints what happens in the cluster, one line per change that a user would notice. */
-import { isRetryable, type KubeClient, type KubeObject, type Resource, type Stored, sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
+import { isRetryable, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
 import { type Colour, type Screen, storyLine } from './terminal.ts'
 
 /** How the changes of a kind are shown. */

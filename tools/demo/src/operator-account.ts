@@ -1,6 +1,7 @@
 /** Makes an operator of the demo act as the ServiceAccount of its chart, with the rights that the chart gives it. */
 import { findClientBinary } from '@reeve/client-binaries'
-import { type CredentialSource, type Credentials, createClient, type KubeClient, loadConfig } from '@reeve/kube'
+import type { CredentialSource, Credentials } from '@reeve/http'
+import { createClient, type KubeClient, loadConfig } from '@reeve/kube'
 import { applyChart, type OperatorChart } from './chart-objects.ts'
 import type { SceneStage } from './scene.ts'
 

@@ -1,12 +1,12 @@
 /** The WebApp operator in the demo: installed, running, with a sample. */
 import { readFile } from 'node:fs/promises'
 import { crdManifest } from '@reeve/crd'
+import { sleep } from '@reeve/http'
 import {
   isApiError,
   type KubeClient,
   MutatingWebhookConfigurations,
   resource,
-  sleep,
   ValidatingWebhookConfigurations,
 } from '@reeve/kube'
 import {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { crdManifest } from '@reeve/crd'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { sleep } from '@reeve/http'
 import {
   ConfigMaps,
   CustomResourceDefinitions,
@@ -15,7 +16,6 @@ import {
   type KubeClient,
   type KubeObject,
   type Resource,
-  sleep,
 } from '@reeve/kube'
 import { runInMemory } from '@reeve/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -17,13 +17,13 @@ import {
   startReadyService,
 } from '@reeve/cluster-under-test'
 import { crdManifest, defineConversion, defineCrd } from '@reeve/crd'
+import { sleep } from '@reeve/http'
 import {
   CustomResourceDefinitions,
   connect,
   type DiscoveringClient,
   type KubeObject,
   type Resource,
-  sleep,
   type UnknownObject,
 } from '@reeve/kube'
 import { allow, defineOperator, type Operator, validatingWebhook } from '@reeve/runtime'

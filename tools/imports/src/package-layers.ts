@@ -4,19 +4,19 @@ import type { Import } from './import-graph.ts'
 /** By folder: the packages that it may import. */
 export type Layers = Readonly<Record<string, readonly string[]>>
 
-const CLUSTER = ['kube', 'patterns']
-const OUTSIDE = ['archives', 'http', 'oci']
+const CLUSTER = ['http', 'kube', 'patterns']
+const OUTSIDE = ['archives', 'oci']
 const OPERATOR = ['cli', 'crd', 'runtime', ...CLUSTER]
 
 /** The layers of this repository. */
 const LAYERS: Layers = {
   'packages/archives': [],
-  'packages/kube': [],
   'packages/patterns': [],
   // A server that shared code with its clients could share their mistakes; patterns are a language, not a client.
   'packages/embedded-cluster': ['patterns'],
-  'packages/http': ['kube'],
-  'packages/oci': ['archives', 'http', 'kube'],
+  'packages/http': [],
+  'packages/kube': ['http'],
+  'packages/oci': ['archives', 'http'],
   'packages/helm': ['http', 'kube', 'oci'],
   'packages/crd': CLUSTER,
   'packages/runtime': CLUSTER,

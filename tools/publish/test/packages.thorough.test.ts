@@ -149,7 +149,8 @@ describe('a project outside the repository', () => {
 
 /** Applies the example of the page as soon as the operator has created the CRD, and prints what became of it. */
 const APPLIED = `
-import { ConfigMaps, connect, isNotFound, sleep } from '@reeve/kube'
+import { setTimeout } from 'node:timers/promises'
+import { ConfigMaps, connect, isNotFound } from '@reeve/kube'
 import { Greetings } from './greeting.ts'
 
 const client = await connect({ kubeconfig: process.argv[2] })
@@ -160,7 +161,7 @@ async function whenFound<T>(act: () => Promise<T>): Promise<T> {
       return await act()
     } catch (error) {
       if (!isNotFound(error)) throw error
-      await sleep(100, { signal })
+      await setTimeout(100, undefined, { signal })
     }
   }
 }

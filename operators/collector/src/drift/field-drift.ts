@@ -1,5 +1,6 @@
 /** Finds the fields of a chart that other managers changed, from the field ownership that the server records. */
-import { isRecord, type JsonRecord, type KubeObject, type ManagedFieldsEntry } from '@reeve/kube'
+import { isRecord, type JsonRecord } from '@reeve/http'
+import type { KubeObject, ManagedFieldsEntry } from '@reeve/kube'
 import { compareFields, mergeFieldTrees, parseFieldTree } from '@reeve/runtime/engine'
 
 const SCALE = 'scale'

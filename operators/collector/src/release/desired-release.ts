@@ -1,6 +1,7 @@
 /** Resolves the desired chart and values of a Collector. */
 import { type ResolvedChart, valuesDigest } from '@reeve/helm'
-import { isForbidden, isNotFound, type Namespace, Namespaces, ownValue, Secrets } from '@reeve/kube'
+import { ownValue } from '@reeve/http'
+import { isForbidden, isNotFound, type Namespace, Namespaces, Secrets } from '@reeve/kube'
 import semver from 'semver'
 import type { Collector } from '../api/collector.ts'
 import { chartSourceOf } from '../chart-source.ts'

@@ -15,6 +15,7 @@ import {
   type RunProcess,
   runProcess,
 } from '@reeve/helm'
+import { sleep } from '@reeve/http'
 import {
   type ClientOptions,
   type ClusterConfig,
@@ -23,7 +24,6 @@ import {
   type DiscoveringClient,
   loadConfig,
   RoleBindings,
-  sleep,
 } from '@reeve/kube'
 import {
   type Collector,

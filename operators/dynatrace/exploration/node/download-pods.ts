@@ -1,7 +1,8 @@
 /** What the program in an image of code modules does on a node: copies the agent, a file at a time. */
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Clock, type Pod, Pods, type Stored } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import { type Pod, Pods, type Stored } from '@reeve/kube'
 import type { OutsidePlace } from '@reeve/simulation'
 import { DATA_ROOT } from '../../src/csi/names.ts'
 

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { closeSync, lstatSync, utimesSync } from 'node:fs'
 import { relative } from 'node:path'
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import type { OutsideCall } from '@reeve/simulation'
 
 /** What a {@link FileSeam} needs. */

@@ -1,6 +1,7 @@
 /** What an API server does with an object before admission: it prunes, applies defaults and validates. */
 import { type AnyCrd, applyDefaults, type Problem, type StructuralSchema, validate } from '@reeve/crd'
-import { isRecord, type KubeObject } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import type { KubeObject } from '@reeve/kube'
 import { quantityProblems } from './core/quantity-problems.ts'
 import { schemaOf } from './schema-of.ts'
 import { decodingProblems } from './validation/decoding-problems.ts'

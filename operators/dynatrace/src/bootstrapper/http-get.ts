@@ -2,8 +2,8 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { getCACertificates } from 'node:tls'
-import { isProxyUrl, proxyFromEnvironment } from '@reeve/kube/proxy'
-import { redactSecrets } from '@reeve/kube/redact'
+import { isProxyUrl, proxyFromEnvironment } from '@reeve/http/proxy'
+import { redactSecrets } from '@reeve/http/redact'
 import { DownloadError, inputError } from './bootstrap-error.ts'
 import type { ClientConfig } from './client-config.ts'
 

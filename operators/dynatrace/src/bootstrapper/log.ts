@@ -1,6 +1,6 @@
 /** The log of an init container: JSON lines like those of the operator, without the library that writes those. */
 import { writeSync } from 'node:fs'
-import { redactText } from '@reeve/kube/redact'
+import { redactText } from '@reeve/http/redact'
 import { DYNATRACE_TOKENS } from '../token-patterns.ts'
 
 /** Writes lines. */

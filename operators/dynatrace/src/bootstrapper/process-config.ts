@@ -1,5 +1,5 @@
 /** `ruxitagentproc.conf`: the settings shipped with an agent, overridden by those of the tenant. */
-import { isRecord } from '@reeve/kube/json-record'
+import { isRecord } from '@reeve/http/json-record'
 import { CONTAINER_CONFIG_PATH } from '../injection-contract/paths.ts'
 import { inputError } from './bootstrap-error.ts'
 

@@ -1,6 +1,7 @@
 /** Injects the pods of files as the webhook would, and says what was assumed about the cluster. */
 import { type Manifests, objectsIn, titleOf } from '@reeve/cli/manifests'
-import { isRecord, type KubeObject, type PodTemplateSpec } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import type { KubeObject, PodTemplateSpec } from '@reeve/kube'
 import manifest from '../../package.json' with { type: 'json' }
 import { IgnoredNamespacePatterns } from '../api/ignored-namespaces.ts'
 import { API_GROUP, API_KINDS } from '../api/kinds.ts'

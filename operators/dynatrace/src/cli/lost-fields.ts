@@ -1,5 +1,6 @@
 /** Finds what a conversion has no place for. */
-import { isRecord, type KubeObject, ownValue } from '@reeve/kube'
+import { isRecord, ownValue } from '@reeve/http'
+import type { KubeObject } from '@reeve/kube'
 
 /** Members that switch something on by being there, even if empty. Elsewhere absent and empty mean the same. */
 const SWITCHES = new Set([

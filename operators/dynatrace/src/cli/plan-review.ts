@@ -1,7 +1,8 @@
 /** What admission would say about the resources of a plan, with everything known that the cluster knows. */
 
 import { type ManifestDocument, type ManifestObject, type Manifests, objectsIn, titleOf } from '@reeve/cli/manifests'
-import { isRecord, type KubeObject } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import type { KubeObject } from '@reeve/kube'
 import type { PlanFinding } from '@reeve/plan'
 import { identityOf } from '@reeve/plan'
 import { Document } from 'yaml'

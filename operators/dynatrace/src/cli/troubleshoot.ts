@@ -49,7 +49,7 @@ function parsePod(text: string): { readonly namespace: string; readonly name: st
 
 async function run(flags: TroubleshootFlags, { env, stdout, untilSignal }: CommandContext): Promise<number> {
   const [{ redactText }, { runTroubleshoot }, { jsonReport, textReport }] = await Promise.all([
-    import('@reeve/kube/redact'),
+    import('@reeve/http/redact'),
     import('../support/troubleshoot/run-troubleshoot.ts'),
     import('../support/troubleshoot/findings-output.ts'),
   ])

@@ -1,5 +1,6 @@
 /** Plans of the operator: its controllers, run on a copy of the cluster with tenants that are only read. */
-import { type Clock, type KubeClient, type KubeObject, type Resource, systemClock } from '@reeve/kube'
+import { type Clock, systemClock } from '@reeve/http'
+import type { KubeClient, KubeObject, Resource } from '@reeve/kube'
 import { type Plan as ClusterPlan, type PlanAdditions, planOperator } from '@reeve/plan'
 import type { Logger } from '@reeve/runtime'
 import type { OperatorFacts } from '../controllers/dynakube/dependencies.ts'

@@ -1,6 +1,6 @@
 /** Tenants that exist in this process only, for plans without a network. */
-import type { OutboundRequest, OutboundResponse, Sender } from '@reeve/http'
-import { type Clock, type KubeObject, Secrets } from '@reeve/kube'
+import type { Clock, OutboundRequest, OutboundResponse, Sender } from '@reeve/http'
+import { type KubeObject, Secrets } from '@reeve/kube'
 import type { ScratchCluster } from '@reeve/plan'
 import { tokensSecretName } from '../api/dynakube/names.ts'
 import { type DynaKube, DynaKubes, type EdgeConnect, EdgeConnects } from '../api/latest.ts'

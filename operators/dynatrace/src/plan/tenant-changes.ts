@@ -1,7 +1,6 @@
 /** What the operator would change in a tenant, read from the request with which it would do so. */
 
-import type { OutboundRequest } from '@reeve/http'
-import { isRecord } from '@reeve/kube'
+import { isRecord, type OutboundRequest } from '@reeve/http'
 import { KNOWN_AFTER_APPLY } from '@reeve/plan'
 
 /** Something that would change in a tenant. */

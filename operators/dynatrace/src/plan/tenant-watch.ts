@@ -1,7 +1,6 @@
 /** Between the operator and tenants: forwards reads, and records changes instead of sending them. */
 
-import { type OutboundRequest, type OutboundResponse, readBody, type Sender } from '@reeve/http'
-import { isRecord } from '@reeve/kube'
+import { isRecord, type OutboundRequest, type OutboundResponse, readBody, type Sender } from '@reeve/http'
 import { KNOWN_AFTER_APPLY } from '@reeve/plan'
 import { KUBERNETES_SCHEMA } from '../tenant/client/settings-objects.ts'
 import { foresee, isQuestion, type TenantChange } from './tenant-changes.ts'

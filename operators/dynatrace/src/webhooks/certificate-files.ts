@@ -1,7 +1,8 @@
 /** Copies the webhook's certificate from its Secret into files, from which the server takes it up. */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Clock, type KubeClient, Secrets, sleep, systemClock } from '@reeve/kube'
+import { type Clock, sleep, systemClock } from '@reeve/http'
+import { type KubeClient, Secrets } from '@reeve/kube'
 import { type Logger, silentLogger } from '@reeve/runtime'
 import { parseCertificates } from '@reeve/runtime/certificates'
 import type { Runnable } from '@reeve/runtime/manager'

@@ -1,5 +1,6 @@
 /** What rules look up, read from the API server: never from a cache, because admission needs the current state. */
-import { isNotFound, type KubeClient, Namespaces, Secrets, untilAborted } from '@reeve/kube'
+import { untilAborted } from '@reeve/http'
+import { isNotFound, type KubeClient, Namespaces, Secrets } from '@reeve/kube'
 import type { Logger } from '@reeve/runtime'
 import type { IgnoredNamespacePatterns } from '../api/ignored-namespaces.ts'
 import { type DynaKube, DynaKubes } from '../api/latest.ts'

@@ -1,6 +1,7 @@
 /** Finds values that no rule can handle: those that the API server never sends, and numbers that its schema accepts. */
 import { type AnyCrd, objectSchema, type Problem, type StructuralSchema } from '@reeve/crd'
-import { isRecord, ownValue, type UnknownObject } from '@reeve/kube'
+import { isRecord, ownValue } from '@reeve/http'
+import type { UnknownObject } from '@reeve/kube'
 import { quantityProblems } from '../api/core/quantity-problems.ts'
 import { decodingProblems } from '../api/validation/decoding-problems.ts'
 

@@ -1,6 +1,7 @@
 /** The webhook server as one value: routes, certificates, probes and metrics in a manager. */
 import { join } from 'node:path'
-import type { Clock, KubeClient } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import type { KubeClient } from '@reeve/kube'
 import { type Logger, silentLogger } from '@reeve/runtime'
 import { FileCertificates } from '@reeve/runtime/certificates'
 import { ApiEventRecorder } from '@reeve/runtime/events'

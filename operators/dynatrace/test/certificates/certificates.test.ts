@@ -2,6 +2,8 @@
 import { X509Certificate } from 'node:crypto'
 import type { CrdManifest } from '@reeve/crd'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { sleep } from '@reeve/http'
+import { SimulatedClock } from '@reeve/http/testing'
 import {
   type CustomResourceDefinition,
   CustomResourceDefinitions,
@@ -11,12 +13,11 @@ import {
   MutatingWebhookConfigurations,
   Namespaces,
   Secrets,
-  sleep,
   type ValidatingWebhook,
   ValidatingWebhookConfigurations,
 } from '@reeve/kube'
 import { defineOperator, silentLogger } from '@reeve/runtime'
-import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
+import { seededRandom } from '@reeve/runtime/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   CERTIFICATES_SECRET,

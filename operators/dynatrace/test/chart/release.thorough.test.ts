@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { systemClock } from '@reeve/http'
 import {
   ClusterRoles,
   CustomResourceDefinitions,
@@ -14,7 +15,6 @@ import {
   Jobs,
   type KubeClient,
   ServiceAccounts,
-  systemClock,
 } from '@reeve/kube'
 import { silentLogger } from '@reeve/runtime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,5 +1,6 @@
 /** The operator with the rights of its ServiceAccount: it needs no others, and these for a reason. */
 import { setTimeout } from 'node:timers/promises'
+import { SimulatedClock } from '@reeve/http/testing'
 import {
   ConfigMaps,
   CustomResourceDefinitions,
@@ -22,7 +23,6 @@ import {
   StatefulSets,
 } from '@reeve/kube'
 import { silentLogger } from '@reeve/runtime'
-import { SimulatedClock } from '@reeve/runtime/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CERTIFICATE, fixedCertificate } from '../../exploration/dynatrace-under-test.ts'
 import { ALL_MODULES } from '../../src/api/validation/modules.ts'

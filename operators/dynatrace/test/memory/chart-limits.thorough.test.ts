@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { openCluster } from '@reeve/cluster-under-test'
+import { sleep } from '@reeve/http'
 import {
   ConfigMaps,
   type CustomResourceDefinition,
@@ -18,7 +19,6 @@ import {
   type Resource,
   Secrets,
   StatefulSets,
-  sleep,
 } from '@reeve/kube'
 import { expect, it } from 'vitest'
 import { CRD_VERSION_LABEL } from '../../src/controllers/crd-version/crd-version.ts'

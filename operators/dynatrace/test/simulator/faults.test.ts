@@ -1,4 +1,4 @@
-import { SimulatedClock } from '@reeve/runtime/testing'
+import { SimulatedClock } from '@reeve/http/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Fault, SCHEMA_IDS, startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
 import { callApi, send } from './support/simulator-client.ts'

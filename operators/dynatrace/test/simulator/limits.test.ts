@@ -1,6 +1,6 @@
 import { request } from 'node:https'
 import { connect, type TLSSocket } from 'node:tls'
-import { SimulatedClock } from '@reeve/runtime/testing'
+import { SimulatedClock } from '@reeve/http/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type SimulatorOptions, startTenantSimulator, type TenantSimulator } from '../../src/tenant/simulator/index.ts'
 import { callApi, send } from './support/simulator-client.ts'

@@ -1,4 +1,4 @@
-import { SimulatedClock } from '@reeve/runtime/testing'
+import { SimulatedClock } from '@reeve/http/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   OAUTH_SCOPES,

@@ -1,7 +1,8 @@
 /** Whether the CRD is of the operator's release. */
+
+import { SimulatedClock } from '@reeve/http/testing'
 import { CustomResourceDefinitions, type KubeObject } from '@reeve/kube'
 import type { Occurrence } from '@reeve/runtime'
-import { SimulatedClock } from '@reeve/runtime/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CRD_VERSION_LABEL, CrdVersionCheck } from '../../src/controllers/crd-version/crd-version.ts'
 import { DynaKubeCrd } from '../../src/index.ts'

@@ -1,5 +1,7 @@
 /** Stored DynaKubes are rewritten after the CRD stores another version. */
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import type { TransportRequest } from '@reeve/http'
+import { SimulatedClock } from '@reeve/http/testing'
 import {
   ConnectionError,
   type CustomResourceDefinition,
@@ -9,10 +11,8 @@ import {
   type KubeClient,
   Namespaces,
   resource,
-  type TransportRequest,
 } from '@reeve/kube'
 import { silentLogger } from '@reeve/runtime'
-import { SimulatedClock } from '@reeve/runtime/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   firstStorageMigration,

@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { unpackZip } from '@reeve/archives'
 import { runCaptured } from '@reeve/cli/testing'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { SimulatedClock } from '@reeve/http/testing'
 import {
   type CustomResourceDefinition,
   CustomResourceDefinitions,
@@ -16,7 +17,6 @@ import {
   Pods,
   type UnknownObject,
 } from '@reeve/kube'
-import { SimulatedClock } from '@reeve/runtime/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { main } from '../../src/cli/main.ts'

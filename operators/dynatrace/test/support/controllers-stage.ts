@@ -2,9 +2,10 @@
  * A cluster with the whole operator running in one namespace, and a tenant for it to talk to. The embedded cluster and the
  * tenant are in this process, in simulated time; a real cluster has its own time, and a tenant behind a socket.
  */
+
 import { openCluster } from '@reeve/cluster-under-test'
+import { type Clock, sleep, systemClock } from '@reeve/http'
 import {
-  type Clock,
   ConfigMaps,
   connect,
   DaemonSets,
@@ -19,8 +20,6 @@ import {
   Services,
   StatefulSets,
   type Stored,
-  sleep,
-  systemClock,
 } from '@reeve/kube'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
 import { encodeSecret } from '../../src/controllers/rendering/secret-data.ts'

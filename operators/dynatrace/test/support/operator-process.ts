@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
 
 const BIN = fileURLToPath(new URL('../../bin/dynatrace-operator.js', import.meta.url))
 

@@ -1,5 +1,5 @@
 /** Waits for what a cluster does in its own time. */
-import { sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
 
 /** Longer than a loaded machine needs. */
 export const PATIENCE_MS = 120_000

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
+import { type Clock, systemClock } from '@reeve/http'
 import {
-  type Clock,
   connect,
   type Deployment,
   Deployments,
@@ -15,7 +15,6 @@ import {
   type Resource,
   Services,
   type Stored,
-  systemClock,
   type ValidatingWebhookConfiguration,
   ValidatingWebhookConfigurations,
 } from '@reeve/kube'

@@ -1,8 +1,7 @@
 /** EdgeConnect calls against the simulated platform. */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type ScriptedResponse, ScriptedSender } from '@reeve/http/testing'
-import { SimulatedClock } from '@reeve/runtime/testing'
+import { type ScriptedResponse, ScriptedSender, SimulatedClock } from '@reeve/http/testing'
 import { describe, expect, it } from 'vitest'
 import { createPlatformClient } from '../../src/tenant/client/platform/platform-client.ts'
 import { simulated, TENANT } from './support/simulated.ts'

@@ -2,7 +2,8 @@
 import { request } from 'node:https'
 import { openOperatorConsole } from '@reeve/cli/operator-console'
 import { accountToken, type ClusterUnderTest, redirectWebhooks } from '@reeve/cluster-under-test'
-import { createClient, Deployments, type DiscoveringClient, loadConfig, sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
+import { createClient, Deployments, type DiscoveringClient, loadConfig } from '@reeve/kube'
 import { silentLogger } from '@reeve/runtime'
 import { clientMetrics, createMetricsRegistry } from '@reeve/runtime/metrics'
 import manifest from '../../package.json' with { type: 'json' }

@@ -1,5 +1,6 @@
 /** The Kubernetes objects in documents; a List is replaced by its items. */
-import { isRecord, type KubeObject, type ObjectMeta } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import type { KubeObject, ObjectMeta } from '@reeve/kube'
 import type { ManifestDocument, Position } from './manifest-file.ts'
 
 /** An object of a file. */

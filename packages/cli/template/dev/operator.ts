@@ -1,7 +1,8 @@
 /** The operator as `npm start` runs it: installs its CRD and a sample first. */
 import { readFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
 import { openOperatorConsole } from '@reeve/cli/operator-console'
-import { CustomResourceDefinitions, connect, isApiError, sleep } from '@reeve/kube'
+import { CustomResourceDefinitions, connect, isApiError } from '@reeve/kube'
 import { createLogger } from '@reeve/runtime/logging'
 import { runUntilSignal } from '@reeve/runtime/manager'
 import { parse } from 'yaml'
@@ -56,7 +57,7 @@ async function applySample(signal: AbortSignal): Promise<void> {
         logger.error({ file: 'samples/sprocket.yaml', err: error }, 'the sample is not applied')
         return
       }
-      await sleep(200 * attempt, { signal })
+      await setTimeout(200 * attempt, undefined, { signal })
     }
   }
 }

@@ -1,5 +1,5 @@
 /** How the conditions of resources changed in time. */
-import { redactText } from '@reeve/kube'
+import { redactText } from '@reeve/http'
 import { CONSOLE_LIMITS } from '../limits.ts'
 import type { Condition, ConditionChange } from '../wire.ts'
 

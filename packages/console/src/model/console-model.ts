@@ -1,7 +1,7 @@
 /** Everything that a console knows: the operators of a process, their journal, samples and requests. */
 import { randomBytes } from 'node:crypto'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { type Clock, systemClock } from '@reeve/kube'
+import { type Clock, systemClock } from '@reeve/http'
 import type { OperatorObserver } from '@reeve/runtime/operator'
 import { CONSOLE_LIMITS } from '../limits.ts'
 import type { HealthInfo, HealthSample, Overview, ResourceRow, StreamMessage } from '../wire.ts'

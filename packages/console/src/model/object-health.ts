@@ -1,5 +1,6 @@
 /** How an object stands, from its status: the rules of people who read `kubectl get`. */
-import { isRecord, type JsonRecord, type KubeObject } from '@reeve/kube'
+import { isRecord, type JsonRecord } from '@reeve/http'
+import type { KubeObject } from '@reeve/kube'
 import type { Condition, Health } from '../wire.ts'
 
 /** A judgement, and the sentence behind it. */

@@ -1,5 +1,6 @@
 /** Plans from the console: what the next reconcile would write, or would if an edited resource were applied. */
-import { groupOf, isRecord, type KubeObject } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import { groupOf, type KubeObject } from '@reeve/kube'
 import { parseYamlDocuments } from '@reeve/kube/yaml'
 import { type Plan, planOperator, readState, SENSITIVE } from '@reeve/plan'
 import { controllerOf } from '@reeve/runtime/owner-references'

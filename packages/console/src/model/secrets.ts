@@ -1,5 +1,6 @@
 /** What must not be shown: by the names of fields, by how texts look, and by the values that are known to be secret. */
-import { isRecord, isSecretKey, type KubeObject, redactText, secretRedactor } from '@reeve/kube'
+import { isRecord, isSecretKey, redactText, secretRedactor } from '@reeve/http'
+import type { KubeObject } from '@reeve/kube'
 import { SENSITIVE } from '@reeve/plan/differences'
 
 /** A text without secrets. */

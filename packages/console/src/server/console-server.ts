@@ -1,7 +1,7 @@
 /** The server of the console: the page, the API and live updates, to those who may see them. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Clock, systemClock } from '@reeve/kube'
+import { type Clock, systemClock } from '@reeve/http'
 import { type Logger, silentLogger } from '@reeve/runtime'
 import { closeServer, Listener, type Runnable } from '@reeve/runtime/manager'
 import { CONSOLE_LIMITS } from '../limits.ts'

@@ -1,6 +1,6 @@
 /** Reads the JSON body of a request, within a limit. */
 import type { IncomingMessage } from 'node:http'
-import { parseBoundedJson } from '@reeve/kube'
+import { parseBoundedJson } from '@reeve/http'
 import { CONSOLE_LIMITS } from '../limits.ts'
 
 /** A body that is too large or not JSON; the message is for people. */

@@ -1,5 +1,5 @@
 /** The API of the console: what each address returns. Nothing here changes the cluster. */
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import { CONSOLE_LIMITS } from '../limits.ts'
 import type { ConsoleModel } from '../model/console-model.ts'
 import { type ResourceAddress, resourceDetail } from '../model/resource-detail.ts'

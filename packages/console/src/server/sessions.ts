@@ -1,6 +1,6 @@
 /** Browsers that have shown a token: each has a cookie, and its token is checked again on every request. */
 import { createHash, randomBytes } from 'node:crypto'
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import { CONSOLE_LIMITS } from '../limits.ts'
 
 interface Session {

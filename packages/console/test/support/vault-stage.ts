@@ -1,6 +1,7 @@
 /** A small cluster with an operator that handles secrets, and its console. */
 import { crdManifest, defineCrd } from '@reeve/crd'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { sleep } from '@reeve/http'
 import {
   ConfigMaps,
   CustomResourceDefinitions,
@@ -10,7 +11,6 @@ import {
   type KubeObject,
   type Resource,
   Secrets,
-  sleep,
 } from '@reeve/kube'
 import {
   defineOperator,

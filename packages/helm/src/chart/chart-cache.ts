@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import { digestOf } from '@reeve/oci'
 import { DEFAULT_CACHE_BYTES } from '../defaults.ts'
 import { ChartInvalidError } from '../errors.ts'

@@ -2,7 +2,7 @@
 
 import { access, readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { type Clock, systemClock, untilAborted, withDeadline } from '@reeve/kube'
+import { type Clock, systemClock, untilAborted, withDeadline } from '@reeve/http'
 import { digestOf } from '@reeve/oci'
 import * as defaults from '../defaults.ts'
 import { ChartInvalidError, ChartNotFoundError, ChartUnreachableError, DigestMismatchError } from '../errors.ts'

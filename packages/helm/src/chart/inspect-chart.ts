@@ -1,5 +1,5 @@
 /** Inspects a chart archive without unpacking it to disk. Archives are not trusted. */
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import semver from 'semver'
 import type { ReadEntry } from 'tar'
 import { ChartInvalidError } from '../errors.ts'

@@ -1,5 +1,5 @@
 /** Reads the index of a chart repository. */
-import { isRecord, type JsonRecord, parseBoundedJson } from '@reeve/kube'
+import { isRecord, type JsonRecord, parseBoundedJson } from '@reeve/http'
 import { ChartInvalidError, ChartNotFoundError } from '../errors.ts'
 import { textAt } from '../json-shape.ts'
 import { readYaml, yamlValue } from '../yaml/read-yaml.ts'

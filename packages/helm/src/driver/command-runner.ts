@@ -1,5 +1,6 @@
 /** Runs one helm command within its limits, and turns a failure into a typed error. */
-import { type ClientLogger, type Clock, type ClusterConfig, JsonLimitError, parseBoundedJson } from '@reeve/kube'
+import { type ClientLogger, type Clock, JsonLimitError, parseBoundedJson } from '@reeve/http'
+import type { ClusterConfig } from '@reeve/kube'
 import { HELM_JSON_LIMITS } from '../defaults.ts'
 import { BadHelmOutputError, HelmFailedError, HelmMissingError, HelmTimeoutError } from '../errors.ts'
 import type { ProcessOutcome, RunProcess } from '../process/process-runner.ts'

@@ -1,5 +1,6 @@
 /** The driver of the real Helm. */
-import { type ClientLogger, type Clock, type ClusterConfig, isRecord, systemClock } from '@reeve/kube'
+import { type ClientLogger, type Clock, isRecord, systemClock } from '@reeve/http'
+import type { ClusterConfig } from '@reeve/kube'
 import type { HelmBinary } from '../binary/helm-binary.ts'
 import { type ChartFile, chartCrds } from '../chart/chart-crds.ts'
 import * as defaults from '../defaults.ts'

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ClusterConfig, Credentials } from '@reeve/kube'
+import type { Credentials } from '@reeve/http'
+import type { ClusterConfig } from '@reeve/kube'
 
 const KUBECONFIG_PREFIX = 'kubeconfig-'
 

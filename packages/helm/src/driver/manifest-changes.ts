@@ -1,5 +1,6 @@
 /** Compares two manifests object by object. */
-import { isRecord, type UnknownObject } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import type { UnknownObject } from '@reeve/kube'
 import { manifestObjects } from './read-manifest.ts'
 
 /** One object that would change. */

@@ -1,5 +1,6 @@
 /** Reads the objects of a rendered manifest the way Helm and the Kubernetes client in it do. */
-import { isRecord, type UnknownObject } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import type { UnknownObject } from '@reeve/kube'
 import { isMap, isScalar, isSeq } from 'yaml'
 import { TemplateError } from '../errors.ts'
 import { countTokens, type ReadYamlOptions, readYaml, YamlFault, yamlValue } from '../yaml/read-yaml.ts'

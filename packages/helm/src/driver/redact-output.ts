@@ -1,5 +1,5 @@
 /** Takes secrets out of what helm prints, before it becomes part of an error or a log line. */
-import { isRecord, isSecretKey, redactSecrets, redactText } from '@reeve/kube'
+import { isRecord, isSecretKey, redactSecrets, redactText } from '@reeve/http'
 import { parse } from 'yaml'
 import type { HelmValues } from './helm-driver.ts'
 

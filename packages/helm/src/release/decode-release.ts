@@ -1,6 +1,7 @@
 /** Reads Helm's release records, so that judging a release starts no process. Records are treated as hostile input. */
 import { gunzipSync } from 'node:zlib'
-import { JsonLimitError, type ObjectMeta, parseBoundedJson, type Secret } from '@reeve/kube'
+import { JsonLimitError, parseBoundedJson } from '@reeve/http'
+import type { ObjectMeta, Secret } from '@reeve/kube'
 import { DEFAULT_MAX_RECORD_BYTES, HELM_JSON_LIMITS } from '../defaults.ts'
 import { ReleaseRecordError } from '../errors.ts'
 import { parseRelease, releaseStatus } from './parse-release.ts'

@@ -1,5 +1,5 @@
 /** Reads a release from the JSON that Helm keeps in its records and prints. */
-import { isRecord, type JsonRecord } from '@reeve/kube'
+import { isRecord, type JsonRecord } from '@reeve/http'
 import { objectAt, textAt } from '../json-shape.ts'
 import type { ChartMetadata, Release, ReleaseStatus } from './release.ts'
 

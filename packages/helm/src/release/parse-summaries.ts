@@ -1,5 +1,5 @@
 /** Reads the tables that Helm prints of releases and their revisions. */
-import { isRecord, type JsonRecord } from '@reeve/kube'
+import { isRecord, type JsonRecord } from '@reeve/http'
 import { textAt } from '../json-shape.ts'
 import { releaseStatus } from './parse-release.ts'
 import type { ReleaseSummary, RevisionSummary } from './release.ts'

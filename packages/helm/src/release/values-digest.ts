@@ -1,7 +1,7 @@
 /** Names values by their content. */
 
 import { createHash } from 'node:crypto'
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import { InvalidHelmRequestError } from '../errors.ts'
 
 /** Real values are not nested this deep; without a limit a malicious document would exhaust the stack. */

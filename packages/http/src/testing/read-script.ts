@@ -1,5 +1,5 @@
 /** Reads the responses of a server from a text, for inputs of fuzz targets. */
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '../json-record.ts'
 import type { ScriptedResponse } from './scripted-sender.ts'
 
 /** The call and the responses to it. */

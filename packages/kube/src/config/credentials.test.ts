@@ -1,7 +1,8 @@
 /** Certificates that are replaced while the process runs. */
+
+import { SimulatedClock } from '@reeve/http/testing'
+import { createAuthority } from '@reeve/test-servers'
 import { describe, expect, it } from 'vitest'
-import { createAuthority } from '../testing/certificates.ts'
-import { ManualClock } from '../testing/manual-clock.ts'
 import { temporaryDirectory } from '../testing/temporary-directory.ts'
 import { bearer, PlainCredentials } from './credentials.ts'
 import { ReloadingFile } from './reloading-file.ts'
@@ -11,7 +12,7 @@ describe('client certificate files', () => {
     await using directory = await temporaryDirectory()
     const authority = await createAuthority('clients')
     const [old, next] = await Promise.all([authority.client('jane'), authority.client('jane')])
-    const clock = new ManualClock()
+    const clock = new SimulatedClock()
     const options = { clock, maxAgeMs: 60_000, what: 'certificate' }
     const certificate = new ReloadingFile(await directory.write('tls.crt', old.certificate), options)
     const key = new ReloadingFile(await directory.write('tls.key', old.key), options)

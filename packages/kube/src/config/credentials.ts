@@ -1,7 +1,7 @@
 /** Credentials with fixed values or in files. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
+import type { ClientCertificate, CredentialSource, Credentials, TextSource } from '@reeve/http'
 import { CredentialsError } from '../errors.ts'
-import type { ClientCertificate, CredentialSource, Credentials, TextSource } from './cluster-config.ts'
 import type { ReloadingFile } from './reloading-file.ts'
 
 /** The header of a bearer token. A token that is not valid in a header is rejected without quoting it. */

@@ -1,9 +1,8 @@
 /** The documents that are exchanged with an exec plugin. */
 
 import { readFile } from 'node:fs/promises'
+import { type Credentials, isRecord } from '@reeve/http'
 import { CredentialsError } from '../errors.ts'
-import { isRecord } from '../json-record.ts'
-import type { Credentials } from './cluster-config.ts'
 import { bearer } from './credentials.ts'
 import type { KubeconfigCluster, KubeconfigExec } from './kubeconfig-document.ts'
 

@@ -1,7 +1,8 @@
 /** Exec plugins: real child processes, simulated time. */
+
+import { SimulatedClock } from '@reeve/http/testing'
 import { describe, expect, it } from 'vitest'
 import { CredentialsError } from '../errors.ts'
-import { ManualClock } from '../testing/manual-clock.ts'
 import { type TemporaryDirectory, temporaryDirectory } from '../testing/temporary-directory.ts'
 import { findConfig } from './load-config.ts'
 
@@ -11,10 +12,13 @@ interface Plugin {
   /** Shell script; `$DIR` is the directory of the kubeconfig. */
   readonly script: string
   readonly exec?: string
-  readonly clock?: ManualClock
+  readonly clock?: SimulatedClock
 }
 
-async function credentialsOf(directory: TemporaryDirectory, { script, exec = '', clock = new ManualClock() }: Plugin) {
+async function credentialsOf(
+  directory: TemporaryDirectory,
+  { script, exec = '', clock = new SimulatedClock() }: Plugin,
+) {
   await directory.write('plugin.sh', `#!/bin/sh\nDIR='${directory.path}'\n${script}\n`, { mode: 0o755 })
   const kubeconfig = await directory.write(
     'config',
@@ -72,7 +76,7 @@ describe('exec plugins', () => {
 
   it('run once for many callers and not again before the credentials expire', async () => {
     await using directory = await temporaryDirectory()
-    const clock = new ManualClock()
+    const clock = new SimulatedClock()
     const script = counted(expiresAt(clock.now() + 600_000))
     const source = await credentialsOf(directory, { script, clock })
     const [a, b] = await Promise.all([source.get(), source.get()])
@@ -85,7 +89,7 @@ describe('exec plugins', () => {
 
   it('run again when the server rejects the credentials, but not in a loop', async () => {
     await using directory = await temporaryDirectory()
-    const clock = new ManualClock()
+    const clock = new SimulatedClock()
     const source = await credentialsOf(directory, { script: counted(), clock })
     const first = await source.get()
     expect(await source.renew(first)).toBeUndefined()
@@ -97,7 +101,7 @@ describe('exec plugins', () => {
 
   it('are stopped at their deadline', async () => {
     await using directory = await temporaryDirectory()
-    const clock = new ManualClock()
+    const clock = new SimulatedClock()
     const source = await credentialsOf(directory, { script: 'exec sleep 600', clock })
     const getting = source.get().catch(String)
     await clock.advance(60_000)
@@ -106,7 +110,7 @@ describe('exec plugins', () => {
 
   it('do not block a caller that aborts', async () => {
     await using directory = await temporaryDirectory()
-    const clock = new ManualClock()
+    const clock = new SimulatedClock()
     const source = await credentialsOf(directory, { script: 'exec sleep 600', clock })
     const reason = new Error('enough')
     const controller = new AbortController()

@@ -1,8 +1,7 @@
 /** Credentials from an external program, with the `client.authentication.k8s.io` protocol. */
-import type { Clock } from '../clock.ts'
+import type { Clock, CredentialSource, Credentials } from '@reeve/http'
 import { DEFAULT_EXEC_TIMEOUT_MS } from '../defaults.ts'
 import { ConfigError } from '../errors.ts'
-import type { CredentialSource, Credentials } from './cluster-config.ts'
 import { type ExecResult, execInfo, parseExecCredential } from './exec-credential.ts'
 import { runPlugin } from './exec-process.ts'
 import type { KubeconfigCluster, KubeconfigExec } from './kubeconfig-document.ts'

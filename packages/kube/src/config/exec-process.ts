@@ -1,6 +1,6 @@
 /** Runs an exec plugin as a child process, within a time and an output limit. */
 import { spawn } from 'node:child_process'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '@reeve/http'
 import { CredentialsError } from '../errors.ts'
 import type { KubeconfigExec } from './kubeconfig-document.ts'
 

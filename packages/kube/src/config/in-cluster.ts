@@ -1,7 +1,7 @@
 /** The configuration that Kubernetes mounts into every pod. */
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '@reeve/http'
 import { DEFAULT_FILE_RELOAD_MS } from '../defaults.ts'
 import { ConfigError } from '../errors.ts'
 import type { ClusterConfig } from './cluster-config.ts'

@@ -1,7 +1,7 @@
 /** Parses one kubeconfig file. Every error names the file and the field, and never quotes a value. */
 import { dirname, isAbsolute, resolve } from 'node:path'
+import { isRecord, type JsonRecord } from '@reeve/http'
 import { ConfigError } from '../errors.ts'
-import { isRecord, type JsonRecord } from '../json-record.ts'
 
 /** A cluster of a kubeconfig; paths are absolute. */
 export interface KubeconfigCluster {

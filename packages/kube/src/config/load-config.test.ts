@@ -1,9 +1,9 @@
 /** Sources of the configuration, and errors. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SimulatedClock } from '@reeve/http/testing'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, CredentialsError } from '../errors.ts'
-import { ManualClock } from '../testing/manual-clock.ts'
 import { type TemporaryDirectory, temporaryDirectory } from '../testing/temporary-directory.ts'
 import { findConfig, type LoadConfigOptions } from './load-config.ts'
 
@@ -45,7 +45,7 @@ function indent(text: string): string {
 /** Isolates the tests from the configuration of the machine. */
 function isolated(directory: TemporaryDirectory, more: LoadConfigOptions = {}): LoadConfigOptions {
   const nowhere = join(directory.path, 'nowhere')
-  return { env: {}, homeDirectory: nowhere, serviceAccountDirectory: nowhere, clock: new ManualClock(), ...more }
+  return { env: {}, homeDirectory: nowhere, serviceAccountDirectory: nowhere, clock: new SimulatedClock(), ...more }
 }
 
 async function load(directory: TemporaryDirectory, parts: Parts, more: LoadConfigOptions = {}) {
@@ -174,7 +174,7 @@ describe('precedence', () => {
     await directory.write('token', 'one')
     await directory.write('ca.crt', 'authority')
     await directory.write('namespace', 'operators\n')
-    const clock = new ManualClock()
+    const clock = new SimulatedClock()
     const env = { KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' }
     const config = await findConfig(isolated(directory, { env, clock, serviceAccountDirectory: directory.path }))
     expect(config).toMatchObject({ server: 'https://10.96.0.1:443', namespace: 'operators' })

@@ -1,7 +1,7 @@
 /** Finds the configuration, in the usual order. */
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { type Clock, systemClock } from '../clock.ts'
+import { type Clock, systemClock } from '@reeve/http'
 import { ConfigError } from '../errors.ts'
 import type { ClusterConfig } from './cluster-config.ts'
 import { inClusterConfig, isInCluster, SERVICE_ACCOUNT_DIRECTORY } from './in-cluster.ts'

@@ -1,19 +1,19 @@
 /** Files that change while the process runs. */
 import { rm } from 'node:fs/promises'
+import { SimulatedClock } from '@reeve/http/testing'
 import { describe, expect, it } from 'vitest'
 import { CredentialsError } from '../errors.ts'
-import { ManualClock } from '../testing/manual-clock.ts'
 import { temporaryDirectory } from '../testing/temporary-directory.ts'
 import { ReloadingFile } from './reloading-file.ts'
 
-function open(path: string, clock: ManualClock, problems: Error[] = []) {
+function open(path: string, clock: SimulatedClock, problems: Error[] = []) {
   return new ReloadingFile(path, { clock, maxAgeMs: 60_000, what: 'token', onProblem: (error) => problems.push(error) })
 }
 
 describe('ReloadingFile', () => {
   it('serves from memory for a minute and then reads again', async () => {
     await using directory = await temporaryDirectory()
-    const clock = new ManualClock()
+    const clock = new SimulatedClock()
     const path = await directory.write('token', 'one\n')
     const file = open(path, clock)
     expect(await file.read()).toBe('one')
@@ -26,7 +26,7 @@ describe('ReloadingFile', () => {
 
   it('reads again immediately on request', async () => {
     await using directory = await temporaryDirectory()
-    const file = open(await directory.write('token', 'one'), new ManualClock())
+    const file = open(await directory.write('token', 'one'), new SimulatedClock())
     await file.read()
     await directory.write('token', 'two')
     expect(await file.reread()).toBe('two')
@@ -36,7 +36,7 @@ describe('ReloadingFile', () => {
     await using directory = await temporaryDirectory()
     const problems: Error[] = []
     const path = await directory.write('token', 'one')
-    const file = open(path, new ManualClock(), problems)
+    const file = open(path, new SimulatedClock(), problems)
     await file.read()
     await directory.write('token', '  \n')
     expect(await file.reread()).toBe('one')
@@ -49,8 +49,8 @@ describe('ReloadingFile', () => {
   })
 
   it('fails with the path when the file was never readable', async () => {
-    await expect(open('/nowhere/token', new ManualClock()).read()).rejects.toThrow(CredentialsError)
-    await expect(open('/nowhere/token', new ManualClock()).read()).rejects.toThrow(
+    await expect(open('/nowhere/token', new SimulatedClock()).read()).rejects.toThrow(CredentialsError)
+    await expect(open('/nowhere/token', new SimulatedClock()).read()).rejects.toThrow(
       '/nowhere/token: cannot read the token (ENOENT)',
     )
   })

@@ -1,8 +1,7 @@
 /** Reads a small file repeatedly, because mounted tokens and certificates are replaced while the process runs. */
 import { readFile } from 'node:fs/promises'
-import type { Clock } from '../clock.ts'
+import type { Clock, TextSource } from '@reeve/http'
 import { CredentialsError } from '../errors.ts'
-import type { TextSource } from './cluster-config.ts'
 
 /** Options of {@link ReloadingFile}. */
 export interface ReloadingFileOptions {

@@ -1,13 +1,20 @@
 /** Converts one context of a kubeconfig to a {@link ClusterConfig}. */
-import type { Clock } from '../clock.ts'
+import {
+  type Clock,
+  type CredentialSource,
+  HttpConfigError,
+  isProxyUrl,
+  proxyFromEnvironment,
+  type ServerTrust,
+  type TextSource,
+} from '@reeve/http'
 import { DEFAULT_FILE_RELOAD_MS } from '../defaults.ts'
 import { ConfigError } from '../errors.ts'
 import type { Impersonation } from '../impersonation.ts'
-import type { ClusterConfig, CredentialSource, ServerTrust, TextSource } from './cluster-config.ts'
+import type { ClusterConfig } from './cluster-config.ts'
 import { basic, bearer, decodeBase64, fixedText, PlainCredentials } from './credentials.ts'
 import { ExecCredentials } from './exec-plugin.ts'
 import type { Kubeconfig, KubeconfigCluster, KubeconfigUser } from './kubeconfig-document.ts'
-import { isProxyUrl, proxyFromEnvironment } from './proxy.ts'
 import { ReloadingFile } from './reloading-file.ts'
 
 /** Inputs besides the files. */
@@ -40,7 +47,7 @@ export function resolveContext(config: Kubeconfig, options: ResolveOptions): Clu
   }
   const server = serverUrl(cluster)
   const trust = serverTrust(cluster, options)
-  const proxyUrl = cluster.proxyUrl ? checkedProxy(cluster) : proxyFromEnvironment(server, options.env)
+  const proxyUrl = cluster.proxyUrl ? checkedProxy(cluster) : environmentProxy(server, options.env)
   const credentials = user && credentialsOf(user, cluster, options)
   const impersonate = user && impersonation(user)
   return {
@@ -52,6 +59,14 @@ export function resolveContext(config: Kubeconfig, options: ResolveOptions): Clu
     ...(proxyUrl !== undefined && { proxyUrl }),
     ...(impersonate && { impersonate }),
     ...(cluster.disableCompression && { disableCompression: true }),
+  }
+}
+
+function environmentProxy(server: URL, env: ResolveOptions['env']): string | undefined {
+  try {
+    return proxyFromEnvironment(server, env)
+  } catch (error) {
+    throw error instanceof HttpConfigError ? new ConfigError(error.message) : error
   }
 }
 

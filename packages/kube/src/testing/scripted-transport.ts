@@ -1,5 +1,5 @@
 /** A transport that responds from a script and records its requests. */
-import type { Transport, TransportRequest, TransportResponse } from '../transport.ts'
+import type { Transport, TransportRequest, TransportResponse } from '@reeve/http'
 
 /** One step: a response, or an error to reject with. */
 export type Answer = TransportResponse | Error | ((request: TransportRequest) => Promise<TransportResponse>)

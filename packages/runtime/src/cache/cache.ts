@@ -1,14 +1,6 @@
 /** All informers of a process: created once per resource and selection, started and stopped together. */
-import {
-  type Clock,
-  type KubeClient,
-  type KubeObject,
-  type ObjectKey,
-  type Resource,
-  type Stored,
-  systemClock,
-  untilAborted,
-} from '@reeve/kube'
+import { type Clock, systemClock, untilAborted } from '@reeve/http'
+import type { KubeClient, KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import { CACHE_DEFAULTS } from '../defaults.ts'
 import { keepOwnFields } from '../engine/own-fields.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'

@@ -1,6 +1,6 @@
 /** Lists and watches one collection: pages, deadlines and time limits, but no state and no retries. */
+import { type Clock, untilAborted, withDeadline } from '@reeve/http'
 import {
-  type Clock,
   isExpired,
   type KubeClient,
   type KubeList,
@@ -8,9 +8,7 @@ import {
   type Resource,
   type Selection,
   type Stored,
-  untilAborted,
   type WatchEvent,
-  withDeadline,
 } from '@reeve/kube'
 import { CACHE_DEFAULTS } from '../defaults.ts'
 import { ListTimeoutError, UnversionedListError, WatchSilentError } from './cache-error.ts'

@@ -1,6 +1,6 @@
 /** A local copy of a collection, kept current and shared by all readers. */
+import { type Clock, untilAborted } from '@reeve/http'
 import {
-  type Clock,
   type DeleteOptions,
   formatKey,
   type KubeClient,
@@ -10,7 +10,6 @@ import {
   type Selection,
   type Status,
   type Stored,
-  untilAborted,
 } from '@reeve/kube'
 import { keepsOwnFields } from '../engine/own-fields.ts'
 import type { Logger } from '../logging/logger.ts'

@@ -2,6 +2,7 @@
  * Keeps a store equal to the server: list everything, watch from there, resume after every interruption, list again
  * when the server no longer remembers. Ends only on abort.
  */
+import { sleep } from '@reeve/http'
 import {
   formatKey,
   isApiError,
@@ -13,7 +14,6 @@ import {
   isUnauthorized,
   type KubeObject,
   type Stored,
-  sleep,
   type WatchEvent,
 } from '@reeve/kube'
 import { CACHE_DEFAULTS } from '../defaults.ts'

@@ -1,5 +1,6 @@
 /** Issues and rotates the certificate of the webhook server, and makes the API server trust it. */
-import { type Clock, isConnectionError, isDeadlineExceeded, type KubeClient, sleep, systemClock } from '@reeve/kube'
+import { type Clock, sleep, systemClock } from '@reeve/http'
+import { isConnectionError, isDeadlineExceeded, type KubeClient } from '@reeve/kube'
 import { CERTIFICATE_DEFAULTS } from '../defaults.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'

@@ -1,7 +1,7 @@
 /** Keeps self-issued certificates in a Secret that all replicas share. */
+import type { Clock } from '@reeve/http'
 import {
   apiVersionOf,
-  type Clock,
   isAlreadyExists,
   isConflict,
   isNotFound,

@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto'
+import { SimulatedClock } from '@reeve/http/testing'
 import { expect, test } from 'vitest'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { FileCertificates } from './file-certificates.ts'
 import { issueAuthority } from './issue-certificate.ts'
 

@@ -1,7 +1,7 @@
 /** Certificates from mounted files, such as a Secret of cert-manager, reloaded when they change. */
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { type Clock, sleep, systemClock } from '@reeve/kube'
+import { type Clock, sleep, systemClock } from '@reeve/http'
 import { CERTIFICATE_DEFAULTS } from '../defaults.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'

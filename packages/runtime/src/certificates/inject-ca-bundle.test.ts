@@ -1,3 +1,4 @@
+import { SimulatedClock } from '@reeve/http/testing'
 import {
   type CustomResourceDefinition,
   CustomResourceDefinitions,
@@ -6,7 +7,6 @@ import {
 } from '@reeve/kube'
 import { expect, test } from 'vitest'
 import { MemoryCluster } from '../../test/support/memory-cluster.ts'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { injectCaBundle } from './inject-ca-bundle.ts'
 
 const BUNDLE = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'

@@ -1,7 +1,7 @@
+import { SimulatedClock } from '@reeve/http/testing'
 import { expect, test } from 'vitest'
 import { FakeCluster } from '../testing/fake-cluster.ts'
 import { Widgets, widget } from '../testing/fake-objects.ts'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { type Interceptor, interceptClient } from './intercept.ts'
 
 const key = { namespace: 'ns', name: 'a' }

@@ -1,9 +1,9 @@
+import { SimulatedClock } from '@reeve/http/testing'
 import { expect, test } from 'vitest'
 import { LeadershipTerm } from '../election/leadership.ts'
 import { timeSource } from '../election/time-source.ts'
 import { FakeCluster } from '../testing/fake-cluster.ts'
 import { Widgets, widget } from '../testing/fake-objects.ts'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { fenceWrites } from './leader-fence.ts'
 
 function fenced() {

@@ -1,5 +1,6 @@
 /** What surrounds the calls of one reconcile: its end when it is abandoned, and the record of its writes. */
-import { type Clock, isApiError, type KubeObject, type ObjectKey, type Resource, type Verb } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import { isApiError, type KubeObject, type ObjectKey, type Resource, type Verb } from '@reeve/kube'
 import type { Informer } from '../cache/informer.ts'
 import type { ClientCall, Interceptor } from './intercept.ts'
 

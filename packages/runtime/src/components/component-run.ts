@@ -1,5 +1,6 @@
 /** Takes the components of one resource through their stages: resolve → render → apply → report. */
-import { type Impersonation, isRecord, type KubeClient, type Resource, type Stored } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import type { Impersonation, KubeClient, Resource, Stored } from '@reeve/kube'
 import { interceptClient } from '../client/intercept.ts'
 import type { ReconcileRequest } from '../controller/reconcile-request.ts'
 import { type Change, prune } from '../engine/apply.ts'

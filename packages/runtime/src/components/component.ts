@@ -1,5 +1,6 @@
 /** A feature of a resource: when it is enabled, what it needs, what it renders and how it reports. */
-import type { Clock, Impersonation, KubeClient, KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import type { Impersonation, KubeClient, KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import type { CacheReader } from '../cache/cache-reader.ts'
 import type { RuntimeWatches } from '../controller/runtime-watches.ts'
 import type { Change } from '../engine/apply.ts'

@@ -1,5 +1,6 @@
 /** Assembles the status of a resource from the reports of its components. */
-import type { Clock, Stored } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import type { Stored } from '@reeve/kube'
 import {
   type Condition,
   type ConditionState,

@@ -1,5 +1,5 @@
 /** Standard conditions: one list entry per aspect of an object, with the time its status last changed. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import { formatTime } from '../timestamp.ts'
 
 /** One entry of `status.conditions`, as `metav1.Condition` defines it. */

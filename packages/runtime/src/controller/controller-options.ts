@@ -1,5 +1,6 @@
 /** Options of controllers. */
-import type { Clock, KubeClient, KubeObject, Resource } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import type { KubeClient, KubeObject, Resource } from '@reeve/kube'
 import type { Cache } from '../cache/cache.ts'
 import type { DescribeWrite } from '../client/reconcile-client.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'

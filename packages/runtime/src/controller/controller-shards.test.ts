@@ -1,4 +1,6 @@
-import { type ObjectKey, sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
+import type { SimulatedClock } from '@reeve/http/testing'
+import type { ObjectKey } from '@reeve/kube'
 import { describe, expect, test } from 'vitest'
 import { NotLeaderError } from '../election/election-error.ts'
 import { LeadershipTerm } from '../election/leadership.ts'
@@ -8,7 +10,6 @@ import type { ShardListener, ShardOwnership } from '../sharding/shard-elector.ts
 import type { ShardTerm } from '../sharding/shard-term.ts'
 import { controllerScenario } from '../testing/controller-scenario.ts'
 import { Gadgets, gadget, Widgets, widget } from '../testing/fake-objects.ts'
-import type { SimulatedClock } from '../testing/simulated-clock.ts'
 
 const key = (name: string) => ({ namespace: 'ns', name })
 

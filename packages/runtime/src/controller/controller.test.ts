@@ -1,4 +1,4 @@
-import { sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
 import { describe, expect, test } from 'vitest'
 import { cacheScenario } from '../testing/cache-scenario.ts'
 import { controllerScenario } from '../testing/controller-scenario.ts'

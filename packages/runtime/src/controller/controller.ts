@@ -1,8 +1,7 @@
 /** Watches resources and calls a reconcile function for the objects that changed. */
 import { channel } from 'node:diagnostics_channel'
+import { type Clock, Deadline, systemClock, untilAborted } from '@reeve/http'
 import {
-  type Clock,
-  Deadline,
   formatKey,
   type KubeClient,
   type KubeObject,
@@ -10,8 +9,6 @@ import {
   objectKey,
   parseKey,
   type Resource,
-  systemClock,
-  untilAborted,
 } from '@reeve/kube'
 import type { CacheReader } from '../cache/cache-reader.ts'
 import type { Informer } from '../cache/informer.ts'

@@ -1,13 +1,6 @@
 /** Notices reconciles that run only because of what they wrote themselves, and write it again without end. */
-import {
-  type Clock,
-  formatKey,
-  type KubeClient,
-  type KubeObject,
-  type ObjectKey,
-  type Resource,
-  type Stored,
-} from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import { formatKey, type KubeClient, type KubeObject, type ObjectKey, type Resource, type Stored } from '@reeve/kube'
 import type { Informer } from '../cache/informer.ts'
 import type { ClientCall } from '../client/intercept.ts'
 import { cachedObject } from '../client/reconcile-client.ts'

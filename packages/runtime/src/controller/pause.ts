@@ -1,13 +1,6 @@
 /** Pausing one object: an annotation stops its reconciles, and its status shows it. */
-import {
-  type Clock,
-  formatKey,
-  type KubeClient,
-  type KubeObject,
-  type ObjectKey,
-  type Resource,
-  type Stored,
-} from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import { formatKey, type KubeClient, type KubeObject, type ObjectKey, type Resource, type Stored } from '@reeve/kube'
 import { removeCondition, setCondition } from '../conditions/condition.ts'
 import { StatusConditions } from '../engine/status-conditions.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
 import { expect, test, vi } from 'vitest'
 import { createMetricsRegistry } from '../metrics/registry.ts'
 import { controllerScenario } from '../testing/controller-scenario.ts'

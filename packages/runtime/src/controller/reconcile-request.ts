@@ -1,5 +1,6 @@
 /** The input and the result of a reconcile function. */
-import type { Clock, KubeClient, KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import type { KubeClient, KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import type { CacheReader } from '../cache/cache-reader.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import type { Logger } from '../logging/logger.ts'

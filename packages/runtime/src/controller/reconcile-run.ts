@@ -1,5 +1,6 @@
 /** One run of a reconcile: its time limit, its signal, its client, and what it leaves for the record. */
-import type { KubeClient, ObjectKey, Timer } from '@reeve/kube'
+import type { Timer } from '@reeve/http'
+import type { KubeClient, ObjectKey } from '@reeve/kube'
 import { type Interceptor, interceptClient } from '../client/intercept.ts'
 import {
   type Abandonment,

@@ -1,5 +1,6 @@
 /** Watches that an operator starts and stops while it runs, such as for a kind that one of its resources names. */
-import { type KubeObject, untilAborted } from '@reeve/kube'
+import { untilAborted } from '@reeve/http'
+import type { KubeObject } from '@reeve/kube'
 import { describeSelection } from '../cache/informer-options.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { MappedSource } from './sources.ts'

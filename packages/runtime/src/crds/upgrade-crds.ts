@@ -3,8 +3,8 @@
  * from then on; see decision 0020.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { type Clock, sleep, systemClock, untilAborted } from '@reeve/http'
 import {
-  type Clock,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
   isConflict,
@@ -16,9 +16,6 @@ import {
   type JsonSchemaProps,
   type KubeClient,
   type Stored,
-  sleep,
-  systemClock,
-  untilAborted,
 } from '@reeve/kube'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'

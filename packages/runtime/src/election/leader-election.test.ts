@@ -1,9 +1,10 @@
-import { ConfigMaps, type KubeClient, Leases, sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
+import { SimulatedClock } from '@reeve/http/testing'
+import { ConfigMaps, type KubeClient, Leases } from '@reeve/kube'
 import { expect, test } from 'vitest'
 import { type Faults, MemoryCluster } from '../../test/support/memory-cluster.ts'
 import { fenceWrites } from '../client/leader-fence.ts'
 import { createMetricsRegistry } from '../metrics/registry.ts'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { ElectionConfigError, LeadershipLostError, NotLeaderError } from './election-error.ts'
 import { LeaderElector } from './leader-election.ts'
 

@@ -1,7 +1,8 @@
 /** Leader election on a Lease: one of several replicas is active, and another takes over when it ends. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { type Clock, type KubeClient, type Lease, sleep, systemClock } from '@reeve/kube'
+import { type Clock, sleep, systemClock } from '@reeve/http'
+import type { KubeClient, Lease } from '@reeve/kube'
 import { ELECTION_DEFAULTS } from '../defaults.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import type { Metrics } from '../metrics/registry.ts'

@@ -1,5 +1,5 @@
 /** One term of leadership: until when it is valid, and its writes in progress. */
-import type { Clock, Timer } from '@reeve/kube'
+import type { Clock, Timer } from '@reeve/http'
 import { InFlight } from '../lifecycle/in-flight.ts'
 import { NotLeaderError } from './election-error.ts'
 import { type Instant, type TimeSource, timeSource } from './time-source.ts'

@@ -1,7 +1,7 @@
 /** One candidate's view of the Lease: acquires it when it is free, renews it, releases it. */
+import { type Clock, withDeadline } from '@reeve/http'
 import {
   apiVersionOf,
-  type Clock,
   isAlreadyExists,
   isConflict,
   isNotFound,
@@ -10,7 +10,6 @@ import {
   Leases,
   type ObjectKey,
   type Stored,
-  withDeadline,
 } from '@reeve/kube'
 import { RuntimeError } from '../runtime-error.ts'
 import { hasMoved, heldSpec, type LeaseSpec, releasedSpec } from './lease.ts'

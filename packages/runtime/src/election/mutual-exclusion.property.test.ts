@@ -1,10 +1,11 @@
-import { ConfigMaps, Leases, sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
+import { SimulatedClock } from '@reeve/http/testing'
+import { ConfigMaps, Leases } from '@reeve/kube'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MemoryCluster } from '../../test/support/memory-cluster.ts'
 import { fenceWrites } from '../client/leader-fence.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { LeaderElector } from './leader-election.ts'
 
 const lease = { namespace: 'shop', name: 'operator' }

@@ -1,4 +1,4 @@
-import { systemClock } from '@reeve/kube'
+import { systemClock } from '@reeve/http'
 import { expect, test } from 'vitest'
 import { LeadershipTerm } from './leadership.ts'
 import { timeSource } from './time-source.ts'

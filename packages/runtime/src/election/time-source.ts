@@ -1,6 +1,6 @@
 /** Measures elapsed time in a way that a clock set forward or back cannot fool. */
 import { performance } from 'node:perf_hooks'
-import { type Clock, systemClock } from '@reeve/kube'
+import { type Clock, systemClock } from '@reeve/http'
 
 /** A point in time on both clocks. */
 export interface Instant {

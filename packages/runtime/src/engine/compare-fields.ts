@@ -1,5 +1,6 @@
 /** The comparison by field ownership: which fields of a live object differ from what a field manager desires. */
-import { isRecord, type JsonRecord, type KubeObject, ownValue } from '@reeve/kube'
+import { isRecord, type JsonRecord, ownValue } from '@reeve/http'
+import type { KubeObject } from '@reeve/kube'
 import { type FieldTree, isLeaf } from './field-tree.ts'
 import { isJsonEqual } from './json-equal.ts'
 import type { OwnFields } from './own-fields.ts'

@@ -1,5 +1,6 @@
 /** The JSON patch that turns one value into another. */
-import { isRecord, type JsonPatchOperation } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import type { JsonPatchOperation } from '@reeve/kube'
 import { isJsonEqual } from './json-equal.ts'
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }

@@ -1,6 +1,6 @@
 /** Equality and digests of JSON values, with absent and `undefined` taken as the same. */
 import { hash } from 'node:crypto'
-import { ownValue } from '@reeve/kube'
+import { ownValue } from '@reeve/http'
 
 /**
  * Deep equality of JSON values; a property that is `undefined` counts as absent.

@@ -3,7 +3,8 @@
  * usually right; but two ports of a Service must not share a name, so that a port that was renumbered
  * manually would prevent the original from being restored.
  */
-import { isRecord, type KubeObject, ownValue } from '@reeve/kube'
+import { isRecord, ownValue } from '@reeve/http'
+import type { KubeObject } from '@reeve/kube'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 /** The condition that the engine itself sets on a resource that makes no progress and cannot report it itself. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import { type Condition, getCondition, removeCondition, setCondition } from '../conditions/condition.ts'
 
 /** Present, with status `True`, while a resource is stalled. */

@@ -1,9 +1,10 @@
-import { ApiError, ConnectionError, type CoreEvent, Events, type KubeObject, sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
+import { SimulatedClock } from '@reeve/http/testing'
+import { ApiError, ConnectionError, type CoreEvent, Events, type KubeObject } from '@reeve/kube'
 import { expect, test } from 'vitest'
 import { type Faults, MemoryCluster } from '../../test/support/memory-cluster.ts'
 import { InFlight } from '../lifecycle/in-flight.ts'
 import { createMetricsRegistry } from '../metrics/registry.ts'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { ApiEventRecorder, recorderFor } from './event-recorder.ts'
 
 const object = (name = 'web', uid = 'uid-1'): KubeObject => ({

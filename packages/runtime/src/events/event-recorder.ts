@@ -1,9 +1,8 @@
 /** Records what an operator did, as events on the objects it did it to. */
+import { type Clock, Deadline, sleep, systemClock, type Timer } from '@reeve/http'
 import {
   apiVersionOf,
-  type Clock,
   type CoreEvent,
-  Deadline,
   Events,
   isAlreadyExists,
   isNotFound,
@@ -11,9 +10,6 @@ import {
   type KubeClient,
   KubeError,
   type KubeObject,
-  sleep,
-  systemClock,
-  type Timer,
 } from '@reeve/kube'
 import { EVENT_DEFAULTS } from '../defaults.ts'
 import type { Leadership } from '../election/leadership.ts'

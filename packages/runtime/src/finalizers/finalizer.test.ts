@@ -1,7 +1,7 @@
+import { SimulatedClock } from '@reeve/http/testing'
 import { type ConfigMap, ConfigMaps, type ObjectMeta, type Stored } from '@reeve/kube'
 import { expect, test } from 'vitest'
 import { MemoryCluster } from '../../test/support/memory-cluster.ts'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { addFinalizer, FinalizerConflictError, removeFinalizer } from './finalizer.ts'
 import { withFinalizer } from './with-finalizer.ts'
 

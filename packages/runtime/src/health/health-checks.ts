@@ -1,5 +1,5 @@
 /** The named checks of `/healthz` and `/readyz`. */
-import { type Clock, redactText, systemClock, withDeadline } from '@reeve/kube'
+import { type Clock, redactText, systemClock, withDeadline } from '@reeve/http'
 import { HEALTH_DEFAULTS } from '../defaults.ts'
 import { RuntimeError } from '../runtime-error.ts'
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
+import { SimulatedClock } from '@reeve/http/testing'
 import { afterEach, expect, test } from 'vitest'
 import { createMetricsRegistry } from '../metrics/registry.ts'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { HealthChecks } from './health-checks.ts'
 import { HealthServer, type HealthServerOptions } from './health-server.ts'
 

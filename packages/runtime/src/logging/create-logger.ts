@@ -1,5 +1,5 @@
 /** The logger of an operator: JSON lines by pino, with secrets redacted and a level that can change while running. */
-import { redactText } from '@reeve/kube'
+import { redactText } from '@reeve/http'
 import type { Logger as PinoLogger } from 'pino'
 import type { Logger } from './logger.ts'
 import { prettyLine } from './pretty-line.ts'

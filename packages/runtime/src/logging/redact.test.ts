@@ -1,4 +1,4 @@
-import { REDACTED } from '@reeve/kube'
+import { REDACTED } from '@reeve/http'
 import { expect, test } from 'vitest'
 import { RuntimeError } from '../runtime-error.ts'
 import { redact } from './redact.ts'

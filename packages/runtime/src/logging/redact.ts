@@ -1,5 +1,5 @@
 /** Redacts secrets in log fields. */
-import { isSecretKey, REDACTED, redactText } from '@reeve/kube'
+import { isSecretKey, REDACTED, redactText } from '@reeve/http'
 
 /** The maximum depth of a log field; it bounds the work and ends cycles. */
 const MAX_DEPTH = 6

@@ -1,10 +1,11 @@
-import { ConfigMaps, type KubeClient, Leases, sleep, systemClock } from '@reeve/kube'
+import { sleep, systemClock } from '@reeve/http'
+import { SimulatedClock } from '@reeve/http/testing'
+import { ConfigMaps, type KubeClient, Leases } from '@reeve/kube'
 import { expect, test, vi } from 'vitest'
 import { MemoryCluster } from '../../test/support/memory-cluster.ts'
 import { LeadershipLostError, NotLeaderError } from '../election/election-error.ts'
 import type { Runnable, StartPhase } from '../lifecycle/runnable.ts'
 import { createMetricsRegistry } from '../metrics/registry.ts'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { createManager, type Manager, type ManagerOptions } from './manager.ts'
 import { RunnableFailedError, ShutdownTimeoutError, StartTimeoutError } from './manager-error.ts'
 

@@ -1,5 +1,6 @@
 /** Starts and stops the parts of an operator in order, and lets the parts that write run in one process at a time. */
-import { type Clock, Deadline, type KubeClient, systemClock, untilAborted } from '@reeve/kube'
+import { type Clock, Deadline, systemClock, untilAborted } from '@reeve/http'
+import type { KubeClient } from '@reeve/kube'
 import { fenceWrites } from '../client/leader-fence.ts'
 import { ELECTION_DEFAULTS, MANAGER_DEFAULTS } from '../defaults.ts'
 import { LeadershipLostError } from '../election/election-error.ts'

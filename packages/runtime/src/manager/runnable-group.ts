@@ -1,5 +1,5 @@
 /** Runnables that start and stop together. */
-import { untilAborted } from '@reeve/kube'
+import { untilAborted } from '@reeve/http'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { RunnableFailedError } from './manager-error.ts'

@@ -1,6 +1,6 @@
+import { SimulatedClock } from '@reeve/http/testing'
 import type { KubeClient, KubeObject, Resource } from '@reeve/kube'
 import { expect, test } from 'vitest'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { MetricsGuard } from './metrics-guard.ts'
 
 function setUp(answers: { authenticated?: boolean; allowed?: boolean; failure?: Error }) {

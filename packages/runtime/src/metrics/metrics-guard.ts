@@ -3,7 +3,8 @@
  * (TokenReview) and decides whether its user may `get` the path (SubjectAccessReview).
  */
 import { createHash } from 'node:crypto'
-import { type Clock, type KubeClient, SubjectAccessReviews, TokenReviews, type UserInfo } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import { type KubeClient, SubjectAccessReviews, TokenReviews, type UserInfo } from '@reeve/kube'
 import type { ServingCertificate } from '../certificates/certificate-source.ts'
 import { issueAuthority, issueServing } from '../certificates/issue-certificate.ts'
 import { METRICS_DEFAULTS } from '../defaults.ts'

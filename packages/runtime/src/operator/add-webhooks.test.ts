@@ -1,6 +1,6 @@
+import { SimulatedClock } from '@reeve/http/testing'
 import { expect, test } from 'vitest'
 import { FakeCluster } from '../testing/fake-cluster.ts'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { allow } from '../webhooks/admission-review.ts'
 import { validatingWebhook } from '../webhooks/admission-webhook.ts'
 import { addWebhooks, type WebhookOptions } from './add-webhooks.ts'

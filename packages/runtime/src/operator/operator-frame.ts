@@ -1,5 +1,6 @@
 /** The parts that every operator needs: a cache, an event recorder and a manager. */
-import type { Clock, KubeClient } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import type { KubeClient } from '@reeve/kube'
 import { Cache, type CacheOptions } from '../cache/cache.ts'
 import { describeFailure } from '../cache/informer-health.ts'
 import type { ControllerEnvironment } from '../controller/controller-options.ts'

@@ -1,3 +1,4 @@
+import { SimulatedClock } from '@reeve/http/testing'
 import type { KubeObject } from '@reeve/kube'
 import { expect, test } from 'vitest'
 import type { ObservedWrite } from '../client/reconcile-client.ts'
@@ -5,7 +6,6 @@ import type { ReconcileRecord } from '../controller/reconcile-record.ts'
 import type { Occurrence } from '../events/event-series.ts'
 import { FakeCluster } from '../testing/fake-cluster.ts'
 import { Gadgets, gadget, Widgets, widget } from '../testing/fake-objects.ts'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { defineOperator } from './define-operator.ts'
 import type { ObservedOperator, OperatorObserver } from './operator-observer.ts'
 

@@ -1,5 +1,5 @@
-import type { Clock } from '@reeve/kube'
-import { SimulatedClock } from '@reeve/runtime/testing'
+import type { Clock } from '@reeve/http'
+import { SimulatedClock } from '@reeve/http/testing'
 import { describe, expect, it } from 'vitest'
 import { DelayLine } from './delay-line.ts'
 

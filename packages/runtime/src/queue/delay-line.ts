@@ -1,5 +1,5 @@
 /** Delayed values behind a single timer. */
-import type { Clock, Timer } from '@reeve/kube'
+import type { Clock, Timer } from '@reeve/http'
 import { Heap, type HeapEntry } from './heap.ts'
 
 /** The longest delay a timer of the platform can have; a longer one would fire immediately. */

@@ -1,5 +1,5 @@
 /** Input and output of a work queue. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import type { Logger } from '../logging/logger.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { BackoffOptions } from './backoff.ts'

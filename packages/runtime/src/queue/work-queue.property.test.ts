@@ -1,6 +1,6 @@
+import { SimulatedClock } from '@reeve/http/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import type { WorkItem } from './work-item.ts'
 import { WorkQueue } from './work-queue.ts'
 

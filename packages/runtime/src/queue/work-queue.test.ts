@@ -1,6 +1,6 @@
+import { SimulatedClock } from '@reeve/http/testing'
 import { describe, expect, test } from 'vitest'
 import { createMetricsRegistry } from '../metrics/registry.ts'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import type { AddOptions, WorkItem, WorkQueueOptions } from './work-item.ts'
 import { WorkQueue } from './work-queue.ts'
 

@@ -1,5 +1,5 @@
 /** Keys waiting to be worked on: each at most once, by one worker at a time, the urgent ones first. */
-import { type Clock, systemClock } from '@reeve/kube'
+import { type Clock, systemClock } from '@reeve/http'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { type BackoffOptions, exponentialBackoff } from './backoff.ts'
 import { type DelayEntry, DelayLine } from './delay-line.ts'

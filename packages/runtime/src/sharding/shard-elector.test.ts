@@ -1,7 +1,7 @@
+import { SimulatedClock } from '@reeve/http/testing'
 import { Leases } from '@reeve/kube'
 import { expect, test } from 'vitest'
 import { MemoryCluster } from '../../test/support/memory-cluster.ts'
-import { SimulatedClock } from '../testing/simulated-clock.ts'
 import { ShardElector } from './shard-elector.ts'
 
 const lease = { namespace: 'shop', name: 'operator' }

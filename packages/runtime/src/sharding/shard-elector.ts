@@ -1,19 +1,8 @@
 /** Divides the objects of an operator among its replicas: each holds some shards, with a Lease for each. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import {
-  type Clock,
-  Deadline,
-  isConflict,
-  isNotFound,
-  type KubeClient,
-  Leases,
-  type ObjectKey,
-  sleep,
-  systemClock,
-  untilAborted,
-  withDeadline,
-} from '@reeve/kube'
+import { type Clock, Deadline, sleep, systemClock, untilAborted, withDeadline } from '@reeve/http'
+import { isConflict, isNotFound, type KubeClient, Leases, type ObjectKey } from '@reeve/kube'
 import { ELECTION_DEFAULTS, SHARDING_DEFAULTS } from '../defaults.ts'
 import { LeaderElector } from '../election/leader-election.ts'
 import { LeaseLock } from '../election/lease-lock.ts'

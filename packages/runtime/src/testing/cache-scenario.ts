@@ -1,9 +1,10 @@
 /** Set-up shared by the tests of the cache: a fake cluster, a simulated clock and a recorder of what handlers hear. */
+
+import { SimulatedClock } from '@reeve/http/testing'
 import type { KubeObject, Stored } from '@reeve/kube'
 import { Cache, type CacheOptions } from '../cache/cache.ts'
 import type { InformerHandler } from '../cache/informer-handlers.ts'
 import { FakeCluster, type FakeClusterOptions } from './fake-cluster.ts'
-import { SimulatedClock } from './simulated-clock.ts'
 
 /** What a handler heard, one line per call: `added a`, `updated a 1→2`, `deleted a (unseen)`. */
 export function recorder<T extends KubeObject & { readonly spec?: { readonly size?: number } }>(): {

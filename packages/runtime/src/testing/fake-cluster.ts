@@ -2,13 +2,12 @@
  * The smallest server that can misbehave like a real one: versions, lists in pages, watches that resume, expire,
  * lag, break and fall silent. For the tests of the cache and of controllers; it validates nothing.
  */
+import { type Clock, isRecord } from '@reeve/http'
 import {
   ApiError,
   apiVersionOf,
-  type Clock,
   type DeleteOptions,
   formatKey,
-  isRecord,
   type KubeClient,
   type KubeList,
   type KubeObject,

@@ -1,4 +1,3 @@
-/** @module What tests of operators need: a simulated clock and repeatable chance. */
+/** @module What tests of operators need: repeatable chance and recorded logs. */
 export * from './recording-logger.ts'
 export * from './seeded-random.ts'
-export * from './simulated-clock.ts'

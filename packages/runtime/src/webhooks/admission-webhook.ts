@@ -1,5 +1,6 @@
 /** Routes of validating and mutating webhooks. */
-import { isRecord, type JsonPatchOperation, type KubeObject, type Resource, type UnknownObject } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import type { JsonPatchOperation, KubeObject, Resource, UnknownObject } from '@reeve/kube'
 import { jsonDiff } from '../engine/json-diff.ts'
 import type { AdmissionRequest, Approval, Denial, DenialCause, Mutation } from './admission-review.ts'
 import {

@@ -1,6 +1,7 @@
 /** The route that converts custom resources between their versions. */
 import { setImmediate } from 'node:timers/promises'
-import { type KubeObject, redactText } from '@reeve/kube'
+import { redactText } from '@reeve/http'
+import type { KubeObject } from '@reeve/kube'
 import {
   BadReviewError,
   freezeJson,

@@ -1,5 +1,5 @@
 /** Parses reviews within limits, and finds out whose review it is that exceeds them. */
-import { JsonLimitError, outlineJson, parseBoundedJson } from '@reeve/kube'
+import { JsonLimitError, outlineJson, parseBoundedJson } from '@reeve/http'
 import { BadReviewError, type ReviewFailure } from './webhook-route.ts'
 
 /** The review itself is the first level, its request the second: there its uid and kind stand. */

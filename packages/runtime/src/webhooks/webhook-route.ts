@@ -1,5 +1,6 @@
 /** Webhook routes, and what all kinds of them share. */
-import { isRecord, objectProblems, type Resource } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import { objectProblems, type Resource } from '@reeve/kube'
 import { RuntimeError } from '../runtime-error.ts'
 
 /** Why a handler could not process a review. */

@@ -1,5 +1,5 @@
 /** Routes reviews by path, with limits and without a socket. */
-import { type Clock, Deadline, systemClock, untilAborted } from '@reeve/kube'
+import { type Clock, Deadline, systemClock, untilAborted } from '@reeve/http'
 import { WEBHOOK_DEFAULTS } from '../defaults.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import type { Metrics } from '../metrics/registry.ts'

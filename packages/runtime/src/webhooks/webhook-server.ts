@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type Clock, Deadline, sleep, systemClock } from '@reeve/kube'
+import { type Clock, Deadline, sleep, systemClock } from '@reeve/http'
 import {
   type CertificateSource,
   firstCertificate,

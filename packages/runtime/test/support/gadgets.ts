@@ -1,6 +1,7 @@
 /** Gadgets, which become ConfigMaps, and the engine that reconciles them: for tests of components. */
 import { conditions, crdManifest, defineCrd, type ObjectOf } from '@reeve/crd'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { SimulatedClock } from '@reeve/http/testing'
 import {
   ConfigMaps,
   CustomResourceDefinitions,
@@ -19,7 +20,6 @@ import { noRuntimeWatches, type ReconcileResult } from '@reeve/runtime/controlle
 import { controllerOf } from '@reeve/runtime/owner-references'
 import { Type } from 'typebox'
 import { afterEach, beforeEach } from 'vitest'
-import { SimulatedClock } from '../../src/testing/index.ts'
 
 const v1 = {
   spec: Type.Object({ parts: Type.Array(Type.String()) }),

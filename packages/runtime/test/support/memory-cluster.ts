@@ -1,7 +1,7 @@
 /** A few verbs of an API server in memory, for unit tests that need conflicts, lost responses and slow requests. */
+import type { Clock } from '@reeve/http'
 import {
   ApiError,
-  type Clock,
   type JsonPatchOperation,
   type KubeClient,
   type KubeObject,

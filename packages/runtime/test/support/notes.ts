@@ -1,11 +1,11 @@
 /** A small custom resource with conditions, and a cluster that serves it. */
 import { conditions, crdManifest, defineCrd, type ObjectOf } from '@reeve/crd'
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { SimulatedClock } from '@reeve/http/testing'
 import { ConfigMaps, CustomResourceDefinitions, createClient, Events, type KubeClient, type Stored } from '@reeve/kube'
 import { desired } from '@reeve/runtime'
 import { createMetricsRegistry, type MetricsRegistry } from '@reeve/runtime/metrics'
 import { Type } from 'typebox'
-import { SimulatedClock } from '../../src/testing/index.ts'
 
 const v1 = {
   spec: Type.Object({ text: Type.String() }),

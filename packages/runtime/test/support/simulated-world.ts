@@ -1,10 +1,11 @@
 /** An embedded cluster, a client and a cache in one process and on one simulated clock. */
 
 import { type EmbeddedCluster, type EmbeddedClusterOptions, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { SimulatedClock } from '@reeve/http/testing'
 import { type ConfigMap, createClient, type KubeClient } from '@reeve/kube'
 import { Cache, type CacheOptions } from '@reeve/runtime/cache'
 import { trackWrites } from '../../src/client/own-writes.ts'
-import { SimulatedClock, seededRandom } from '../../src/testing/index.ts'
+import { seededRandom } from '../../src/testing/index.ts'
 import { withoutStreaming } from './without-streaming.ts'
 
 /** See {@link simulatedWorld}. */

@@ -1,6 +1,6 @@
 /** The source of time, timers and randomness of code, by asynchronous context. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 
 /** Time and randomness of one instance, or of the users of a run. */
 export interface AmbientSource {

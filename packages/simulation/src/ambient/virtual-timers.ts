@@ -1,6 +1,6 @@
 /** The timers of Node on a clock: what `setTimeout` and its relatives are for code under test. */
 import { promisify } from 'node:util'
-import type { Clock, Timer } from '@reeve/kube'
+import type { Clock, Timer } from '@reeve/http'
 import { ambientSource } from './ambient-source.ts'
 
 type Callback = (...args: unknown[]) => void

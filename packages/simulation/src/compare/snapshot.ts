@@ -1,6 +1,6 @@
 /** The state of a cluster as a value that two good runs agree on: no uids, versions or allocated addresses. */
 import type { EmbeddedCluster } from '@reeve/embedded-cluster'
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import type { OperatorUnderTest, PlainObject } from '../operator-under-test.ts'
 import { describeNumber, describeTimes, type TimeScale } from './time-scale.ts'
 

@@ -1,5 +1,6 @@
 /** Walks through declared states and compares with going straight to the last one. */
-import { isInvalid, isRecord, type KubeObject, type ObjectKey } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import { isInvalid, type KubeObject, type ObjectKey } from '@reeve/kube'
 import { differences } from '../compare/difference.ts'
 import type { Snapshot } from '../compare/snapshot.ts'
 import { explains } from '../judge/explanation.ts'

@@ -1,7 +1,7 @@
 /** An HTTP server on this machine whose requests go through a transport: how a process reaches the cluster of its run. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Transport, TransportRequest, TransportResponse } from '@reeve/kube'
+import type { Transport, TransportRequest, TransportResponse } from '@reeve/http'
 
 /** Larger than any object that a server stores. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024

@@ -1,5 +1,5 @@
 /** What a scenario file says not to compare. */
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import type { PlainObject } from '../operator-under-test.ts'
 import { ScenarioError } from './scenario-fields.ts'
 

@@ -1,5 +1,6 @@
 /** Does what a step of a scenario file says. */
-import { isApiError, isNotFound, isRecord, type KubeObject, sleep } from '@reeve/kube'
+import { isRecord, sleep } from '@reeve/http'
+import { isApiError, isNotFound, type KubeObject } from '@reeve/kube'
 import type { PlainObject, User } from '../operator-under-test.ts'
 import { ScenarioError } from './scenario-fields.ts'
 import type { GivenObject } from './scenario-file.ts'

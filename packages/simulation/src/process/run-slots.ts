@@ -1,5 +1,5 @@
 /** How many runs go on at the same time: as many as the machine has time for, since runs of processes mostly wait. */
-import { sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
 
 /** Between two looks at the machine. */
 const LOOK_MS = 250

@@ -1,5 +1,5 @@
 /** Reads the fields of a scenario file, and says where in the file something is wrong. */
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import type { PlainObject } from '../operator-under-test.ts'
 
 /** A scenario file that cannot be used. */

@@ -1,5 +1,5 @@
 /** The steps of a scenario file. */
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import type { Step } from '../operator-under-test.ts'
 import { type Fields, ScenarioError } from './scenario-fields.ts'
 import type { GivenObject } from './scenario-file.ts'

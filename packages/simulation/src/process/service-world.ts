@@ -1,6 +1,6 @@
 /** Services outside the cluster that a scenario needs, as processes: started for each run, and ended with it. */
 import { connect } from 'node:net'
-import { sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
 import type { PlainObject } from '../operator-under-test.ts'
 import type { OutsideWorld } from '../world/outside-world.ts'
 import { Child } from './child-process.ts'

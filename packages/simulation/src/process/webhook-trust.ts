@@ -1,7 +1,7 @@
 /** Certificates for the webhooks of a process, and the trust of the cluster in them. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import { issueAuthority, issueServing } from '@reeve/runtime/certificates'
 import type { PlainObject } from '../operator-under-test.ts'
 import { TemporaryFolder } from './temporary-folder.ts'

@@ -1,7 +1,7 @@
 /** Writes a first scenario from a CRD and a sample: what `reeve explore init` prints. */
 import { readFile } from 'node:fs/promises'
 import type { CrdManifest, StructuralSchema } from '@reeve/crd'
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import { parseYamlDocuments } from '@reeve/kube/yaml'
 import { stringify } from 'yaml'
 import { crdFromManifest, storedSchema } from '../crd-manifests.ts'

@@ -1,5 +1,5 @@
 /** Waits in a run until its state settles: as in the undisturbed run, or until nothing is written for a while. */
-import { SimulatedTimeError } from '@reeve/runtime/testing'
+import { SimulatedTimeError } from '@reeve/http/testing'
 import type { Difference } from '../compare/difference.ts'
 import type { Snapshot } from '../compare/snapshot.ts'
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'

@@ -1,15 +1,7 @@
 /** Clients that act on the cluster directly, without faults, in the name of someone. */
 import type { EmbeddedCluster } from '@reeve/embedded-cluster'
-import {
-  apiVersionOf,
-  type Clock,
-  createClient,
-  isConflict,
-  isNotFound,
-  type KubeClient,
-  type KubeObject,
-  type Transport,
-} from '@reeve/kube'
+import type { Clock, Transport } from '@reeve/http'
+import { apiVersionOf, createClient, isConflict, isNotFound, type KubeClient, type KubeObject } from '@reeve/kube'
 import { withoutAmbient } from '../ambient/ambient-source.ts'
 import type { PlainObject } from '../operator-under-test.ts'
 import type { Actor, Ledger } from './ledger.ts'

@@ -1,6 +1,7 @@
 /** What someone else wrote into objects: it has to survive, and must not count as a difference. */
 import { isDeepStrictEqual } from 'node:util'
-import { isRecord, type KubeObject } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import type { KubeObject } from '@reeve/kube'
 import { FOREIGN, FOREIGN_CONDITION } from '../compare/snapshot.ts'
 import type { PlainObject } from '../operator-under-test.ts'
 import { patchAsSomebody, read, type Target } from './targets.ts'

@@ -1,7 +1,7 @@
 /** The clock of one instance of an operator: when the instance is killed, none of its timers fires anymore. */
 import { AsyncResource } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
-import type { Clock, Timer } from '@reeve/kube'
+import type { Clock, Timer } from '@reeve/http'
 
 interface PendingTimer extends Timer {
   readonly dueMs: number

@@ -1,6 +1,6 @@
 /** The instances of the operator in one world: starts them, and knows which of them still run. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
 import { RECONCILE_CHANNEL, type ReconcileRecord } from '@reeve/runtime/controller'
 import { ambientSource } from '../ambient/ambient-source.ts'
 import type { OperatorUnderTest } from '../operator-under-test.ts'

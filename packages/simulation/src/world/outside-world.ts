@@ -1,5 +1,6 @@
 /** What an operator deals with outside the cluster, and the way its calls take there. */
-import type { Clock, KubeClient } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import type { KubeClient } from '@reeve/kube'
 import type { PlainObject } from '../operator-under-test.ts'
 
 /** A simulated service, process or appliance outside the cluster. Every run has its own. */

@@ -1,5 +1,5 @@
 /** What a request is about, read from its method and path. */
-import type { TransportRequest } from '@reeve/kube'
+import type { TransportRequest } from '@reeve/http'
 import { isProtobuf, nameInProtobuf } from './protobuf-name.ts'
 
 /** A request of the operator under test. */

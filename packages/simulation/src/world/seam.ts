@@ -7,7 +7,7 @@ import {
   type TransportRequest,
   type TransportResponse,
   untilAborted,
-} from '@reeve/kube'
+} from '@reeve/http'
 import { withoutAmbient } from '../ambient/ambient-source.ts'
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'
 import {

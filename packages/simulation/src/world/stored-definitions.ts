@@ -1,8 +1,9 @@
 /** The CustomResourceDefinitions of operators as a server stores them: created once, adopted by every world. */
 import { setImmediate } from 'node:timers/promises'
 import { type JsonObject, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { SimulatedClock } from '@reeve/http/testing'
 import { CustomResourceDefinitions, createClient } from '@reeve/kube'
-import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
+import { seededRandom } from '@reeve/runtime/testing'
 import { manifestOf } from '../crd-manifests.ts'
 import type { OperatorUnderTest } from '../operator-under-test.ts'
 

@@ -1,5 +1,5 @@
 /** The time of a world: simulated, or real for operators that run in processes of their own. */
-import { type Clock, sleep, systemClock, type Timer, untilAborted } from '@reeve/kube'
+import { type Clock, sleep, systemClock, type Timer, untilAborted } from '@reeve/http'
 
 /** A clock that a run lets pass. */
 export interface WorldClock extends Clock {

@@ -1,7 +1,8 @@
 /** A closed world: one clock, one source of randomness, a cluster in process, and a seam through which all faults come. */
 import { type EmbeddedCluster, startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { SimulatedClock } from '@reeve/http/testing'
 import type { KubeClient } from '@reeve/kube'
-import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
+import { seededRandom } from '@reeve/runtime/testing'
 import { ambientPatch } from '../ambient/ambient-patch.ts'
 import { type AmbientSource, withAmbient } from '../ambient/ambient-source.ts'
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'

@@ -2,14 +2,13 @@
 import { openConsole } from '@reeve/console'
 import { crdManifest } from '@reeve/crd'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
+import { type Clock, systemClock } from '@reeve/http'
 import {
-  type Clock,
   ClusterRoleBindings,
   ClusterRoles,
   CustomResourceDefinitions,
   createClient,
   ServiceAccounts,
-  systemClock,
 } from '@reeve/kube'
 import { WebAppCrd } from '@reeve/webapp'
 import { idleOperator } from './crowd.ts'

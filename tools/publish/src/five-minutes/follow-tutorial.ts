@@ -90,7 +90,8 @@ async function runOperator(tutorial: Tutorial, cwd: string, inside: (cwd: string
 /** `kubectl apply -f hello.yaml` and `kubectl get configmaps`, for a machine without kubectl. */
 const APPLY = `
 import { readFile } from 'node:fs/promises'
-import { ConfigMaps, connect, isApiError, sleep } from '@reeve/kube'
+import { setTimeout } from 'node:timers/promises'
+import { ConfigMaps, connect, isApiError } from '@reeve/kube'
 import { parse } from 'yaml'
 
 const client = await connect({ kubeconfig: process.argv[2] })
@@ -103,7 +104,7 @@ const eventually = async (act) => {
       return await act()
     } catch (error) {
       if (!isApiError(error) && error.code !== 'KUBE_UNKNOWN_KIND') throw error
-      await sleep(100, { signal })
+      await setTimeout(100, undefined, { signal })
     }
   }
 }

@@ -3,7 +3,8 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ConfigMaps, connect, isApiError, type KubeClient, sleep } from '@reeve/kube'
+import { setTimeout } from 'node:timers/promises'
+import { ConfigMaps, connect, isApiError, type KubeClient } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunOptions, start, stop, succeed } from '../../src/run.ts'
 import { hasNodes, installNode } from '../support/nodes.ts'
@@ -231,6 +232,6 @@ async function until(signal: AbortSignal, condition: () => Promise<boolean>): Pr
       return false
     })
     if (isTrue) return
-    await sleep(100, { signal })
+    await setTimeout(100, undefined, { signal })
   }
 }

@@ -1,6 +1,6 @@
 /** Quantities that the pattern of the schema admits, or that no schema has seen, and that are not quantities. */
 import type { Problem, StructuralSchema } from '@reeve/crd'
-import { isRecord, ownValue } from '@reeve/kube'
+import { isRecord, ownValue } from '@reeve/http'
 import { isQuantity } from './quantity.ts'
 
 /**

@@ -1,5 +1,5 @@
 /** What follows from the ActiveGate part of a DynaKube. */
-import { ownValue } from '@reeve/kube'
+import { ownValue } from '@reeve/http'
 import { featureFlags } from '../feature-flags.ts'
 import type { DynaKube } from '../latest.ts'
 import { hasExtensions, hasOtlpExporter, hasTelemetryIngest } from './feature-facts.ts'

@@ -1,5 +1,5 @@
 /** Random changes to objects, of the kind that typing errors, templates and hostile clients make. */
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import fc, { type Arbitrary } from 'fast-check'
 
 /** One change: somewhere in the object, chosen by `at`, something happens with `value`. */

@@ -1,5 +1,6 @@
 /** Finds the field that a finding is about, for tools that point at it. */
-import { isRecord, type KubeObject, ownValue } from '@reeve/kube'
+import { isRecord, ownValue } from '@reeve/http'
+import type { KubeObject } from '@reeve/kube'
 
 const PATH = /\b(?:([A-Za-z]+) of )?((?:spec|metadata|status)\b(?:\.[A-Za-z]+|\[[^\]]*\])*)/
 const ANNOTATION = /\bannotation (\S+)/

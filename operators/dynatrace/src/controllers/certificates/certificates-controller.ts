@@ -1,5 +1,6 @@
 /** Reconciles the webhook's certificates: once before everything else, then as long as the operator runs. */
-import { type Deployment, Deployments, isNotFound, sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
+import { type Deployment, Deployments, isNotFound } from '@reeve/kube'
 import type { FunctionController } from '@reeve/runtime/operator'
 import { WEBHOOK_NAME } from '../../installed-names.ts'
 import { type CertificatesDependencies, ensureCertificates } from './ensure-certificates.ts'

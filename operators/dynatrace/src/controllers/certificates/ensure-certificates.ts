@@ -1,7 +1,7 @@
 /** Makes sure that the webhook server has a certificate and that the API server trusts it. */
+import type { Clock } from '@reeve/http'
 import {
   apiVersionOf,
-  type Clock,
   type Deployment,
   isNotFound,
   type KubeClient,

@@ -1,5 +1,6 @@
 /** Whether the installed CRDs are those of this operator: Helm does not upgrade CRDs. */
-import { type Clock, CustomResourceDefinitions, type KubeClient, type KubeObject } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import { CustomResourceDefinitions, type KubeClient, type KubeObject } from '@reeve/kube'
 import type { ReconcileRequest } from '@reeve/runtime/controller'
 import type { EventRecorder } from '@reeve/runtime/events'
 

@@ -1,5 +1,5 @@
 /** Keeps the making of keys, which takes a thread for a second, from getting in the way of everything else. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import { Semaphore } from '@reeve/runtime/webhooks'
 import type { KeyPair, MakeCertificate, SelfSignedSubject } from './self-signed.ts'
 

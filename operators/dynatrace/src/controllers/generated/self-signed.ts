@@ -2,7 +2,7 @@
 import 'reflect-metadata'
 import { webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 
 /** A certificate with its private key, as PEM. */
 export interface KeyPair {

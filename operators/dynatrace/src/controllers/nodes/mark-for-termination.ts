@@ -1,5 +1,5 @@
 /** Reports to a tenant that a host is removed on purpose, so that no alert is raised. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import type { Logger } from '@reeve/runtime'
 import { proxyUrl } from '../../api/dynakube/proxy.ts'
 import type { DynaKube } from '../../api/latest.ts'

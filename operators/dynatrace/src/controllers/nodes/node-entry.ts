@@ -1,5 +1,5 @@
 /** What is recorded about a node, and its format in the ConfigMap: one that other releases of the operator read, too. */
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import { formatTime } from '@reeve/runtime'
 
 /** What is needed about a node after it was removed. */

@@ -1,11 +1,11 @@
 /** The ConfigMap that records nodes, so that one that was removed while no operator ran is still noticed. */
+import { ownValue } from '@reeve/http'
 import {
   apiVersionOf,
   type ConfigMap,
   ConfigMaps,
   type ObjectMeta,
   type OwnerReference,
-  ownValue,
   type Stored,
 } from '@reeve/kube'
 import { formatTime } from '@reeve/runtime'

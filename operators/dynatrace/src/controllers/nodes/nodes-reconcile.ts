@@ -1,5 +1,6 @@
 /** Reconciles a node: it is recorded, reported as being removed, or dropped. */
-import { ConfigMaps, isAlreadyExists, isConflict, type Node, Nodes, ownValue, type Stored } from '@reeve/kube'
+import { ownValue } from '@reeve/http'
+import { ConfigMaps, isAlreadyExists, isConflict, type Node, Nodes, type Stored } from '@reeve/kube'
 import type { Reconcile, ReconcileRequest, ReconcileResult } from '@reeve/runtime/controller'
 import { controllerReference } from '@reeve/runtime/owner-references'
 import { type DynaKube, DynaKubes } from '../../api/latest.ts'

@@ -1,5 +1,6 @@
 /** The migration as a step of the operator's start: as soon as DynaKubes can be converted. */
-import { type Clock, Deployments, isForbidden, isNotFound, sleep } from '@reeve/kube'
+import { type Clock, sleep } from '@reeve/http'
+import { Deployments, isForbidden, isNotFound } from '@reeve/kube'
 import { WEBHOOK_NAME } from '../../installed-names.ts'
 import { type MigrationDependencies, migrateStorage, pendingMigration } from './migrate-storage.ts'
 

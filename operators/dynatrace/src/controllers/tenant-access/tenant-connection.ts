@@ -1,5 +1,5 @@
 /** How the tenant of a DynaKube is reached. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import type { Logger } from '@reeve/runtime'
 import { featureFlags } from '../../api/feature-flags.ts'
 import type { DynaKube } from '../../api/latest.ts'

@@ -1,6 +1,6 @@
 /** What the chart says about download Jobs, in the environment variable `helm.json`. */
 
-import { decodeJson } from '@reeve/http'
+import { decodeJson } from '@reeve/http/decode-json'
 import type { ResourceRequirements, SecurityContext, Toleration } from '@reeve/kube'
 import { Type } from 'typebox'
 

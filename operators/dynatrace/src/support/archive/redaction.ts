@@ -1,15 +1,7 @@
 /** Keeps secrets out of an archive: those of the cluster's Secrets, and what looks like one. */
 import { gunzipSync } from 'node:zlib'
-import {
-  isRecord,
-  isSecretKey,
-  type KubeClient,
-  REDACTED,
-  redactText,
-  type Secret,
-  Secrets,
-  secretRedactor,
-} from '@reeve/kube'
+import { isRecord, isSecretKey, REDACTED, redactText, secretRedactor } from '@reeve/http'
+import { type KubeClient, type Secret, Secrets } from '@reeve/kube'
 import { decodeSecret } from '../../controllers/rendering/secret-data.ts'
 import { DYNATRACE_TOKENS } from '../../token-patterns.ts'
 import { isSecretName, isSecretVariable, redactEncoded, redactSettings } from './secret-text.ts'

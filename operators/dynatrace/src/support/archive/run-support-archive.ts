@@ -1,7 +1,8 @@
 /** Connects to the cluster and writes the archive to a file or to standard output. */
 import type { Writable } from 'node:stream'
 import { ZipWriter } from '@reeve/archives/zip-writer'
-import { connect, type DiscoveringClient, isConnectionError, isUnauthorized, Pods, sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
+import { connect, type DiscoveringClient, isConnectionError, isUnauthorized, Pods } from '@reeve/kube'
 import manifest from '../../../package.json' with { type: 'json' }
 import { MODULES_VARIABLE, parseModules } from '../../api/validation/modules.ts'
 import { formatFinding } from '../troubleshoot/findings-output.ts'

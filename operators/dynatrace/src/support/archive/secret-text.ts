@@ -1,5 +1,5 @@
 /** Secrets that a text gives away by its form: settings, arguments and well-known tokens. */
-import { REDACTED } from '@reeve/kube'
+import { REDACTED } from '@reeve/http'
 
 /** The last word of the name of a setting, a variable or an argument whose value is a secret. */
 const SECRET_WORD =

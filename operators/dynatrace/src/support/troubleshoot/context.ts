@@ -1,6 +1,7 @@
 /** What the checks work with. */
 
-import type { Clock, DiscoveringClient } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import type { DiscoveringClient } from '@reeve/kube'
 import { isForbidden, isNotFound, type KubeObject, type ObjectKey, type Resource, type Stored } from '@reeve/kube'
 import { remedyOf } from '@reeve/kube/explain-failure'
 import type { Logger } from '@reeve/runtime'

@@ -1,5 +1,6 @@
 /** Connects to the cluster and runs the checks. */
-import { createClient, headerValue, loadConfig, systemClock, type Transport, UndiciTransport } from '@reeve/kube'
+import { headerValue, systemClock, type Transport, UndiciTransport } from '@reeve/http'
+import { createClient, loadConfig } from '@reeve/kube'
 import { silentLogger } from '@reeve/runtime'
 import manifest from '../../../package.json' with { type: 'json' }
 import { MODULES_VARIABLE, parseModules } from '../../api/validation/modules.ts'

@@ -1,9 +1,10 @@
 /** Sends one call of an API: headers, deadline, retries, report, and errors in the server's words. */
 import {
   ACCEPTED_ENCODING,
-  type DecodeOptions,
-  decodeJson,
+  type ClientLogger,
+  type Clock,
   followRedirects,
+  headerValue,
   type OutboundRequest,
   type OutboundResponse,
   type RequestHook,
@@ -12,10 +13,11 @@ import {
   readBody,
   repeat,
   reporter,
+  retryAfterMs,
   type SecretFilter,
   type Sender,
 } from '@reeve/http'
-import { type ClientLogger, type Clock, headerValue, retryAfterMs } from '@reeve/kube'
+import { type DecodeOptions, decodeJson } from '@reeve/http/decode-json'
 import type { Static, TSchema } from 'typebox'
 import { CLIENT_DEFAULTS } from './defaults.ts'
 import { refusalOf, TenantApiError, TenantResponseError, TenantUnreadableError } from './errors.ts'

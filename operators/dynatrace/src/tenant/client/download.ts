@@ -2,8 +2,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { batches, releaseMemory } from '@reeve/archives'
-import { HttpConnectionError, type OutboundResponse } from '@reeve/http'
-import { headerValue } from '@reeve/kube'
+import { HttpConnectionError, headerValue, type OutboundResponse } from '@reeve/http'
 import type { Call, CallExecutor, CallOptions } from './call-executor.ts'
 import { CLIENT_DEFAULTS } from './defaults.ts'
 

@@ -1,6 +1,8 @@
 /** Reads the error bodies of the tenant and of the platform. */
-import { decodeJson, type OutboundResponse } from '@reeve/http'
-import { headerValue } from '@reeve/kube'
+
+import type { OutboundResponse } from '@reeve/http'
+import { headerValue } from '@reeve/http'
+import { decodeJson } from '@reeve/http/decode-json'
 import { Type } from 'typebox'
 import type { ServerError } from './errors.ts'
 

@@ -1,6 +1,5 @@
 import { HttpConnectionError } from '@reeve/http'
-import { type ScriptedResponse, ScriptedSender } from '@reeve/http/testing'
-import { SimulatedClock } from '@reeve/runtime/testing'
+import { type ScriptedResponse, ScriptedSender, SimulatedClock } from '@reeve/http/testing'
 import { describe, expect, it } from 'vitest'
 import { isTenantUnavailable } from './errors.ts'
 import { codeModules, hostInstaller } from './installer-target.ts'

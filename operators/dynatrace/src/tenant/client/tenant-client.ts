@@ -6,8 +6,8 @@ import {
   openOutbound,
   proxyPasswords,
   SecretFilter,
+  systemClock,
 } from '@reeve/http'
-import { systemClock } from '@reeve/kube'
 import { silentLogger } from '@reeve/runtime'
 import { CallExecutor } from './call-executor.ts'
 import { ClassicApi } from './classic-api.ts'

@@ -1,5 +1,5 @@
 /** The calls that were received last, without their secrets. */
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import { STATE_LIMITS } from './defaults.ts'
 import type { Call } from './http/call.ts'
 

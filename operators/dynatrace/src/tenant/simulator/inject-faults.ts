@@ -1,5 +1,5 @@
 /** Turns a normal response into the one that a fault rule describes. */
-import { type Clock, sleep } from '@reeve/kube'
+import { type Clock, sleep } from '@reeve/http'
 import type { Fault } from './fault-rules.ts'
 import { type ErrorForm, errorResponse } from './http/error-response.ts'
 import { html, isStreamed, type SimulatedResponse } from './http/response.ts'

@@ -1,5 +1,5 @@
 /** Options of simulated tenants. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import type { RandomBytes } from './random-text.ts'
 
 /** An API token. */

@@ -1,5 +1,5 @@
 /** Reads fault rules from the control API and from the page. */
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import type { Fault, FaultRule } from './fault-rules.ts'
 import { violation } from './refusal.ts'
 

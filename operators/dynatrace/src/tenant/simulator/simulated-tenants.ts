@@ -1,6 +1,5 @@
 /** Simulated tenants without a server: state, fault rules, a registry, and a response to every call. */
-import type { OutboundRequest, OutboundResponse, Sender } from '@reeve/http'
-import { type Clock, systemClock } from '@reeve/kube'
+import { type Clock, type OutboundRequest, type OutboundResponse, type Sender, systemClock } from '@reeve/http'
 import { CallLog, type ReceivedCall } from './call-log.ts'
 import { TENANT_DEFAULTS } from './defaults.ts'
 import { FaultRules } from './fault-rules.ts'

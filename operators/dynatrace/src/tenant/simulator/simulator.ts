@@ -1,5 +1,5 @@
 /** The simulated tenant: tenants behind an HTTPS server. */
-import { systemClock } from '@reeve/kube'
+import { systemClock } from '@reeve/http'
 import { HttpsServer } from './http/server.ts'
 import { createTlsMaterial, type TlsMaterial } from './http/tls.ts'
 import type { SimulatorOptions } from './options.ts'

@@ -1,5 +1,5 @@
 /** Finds the tenant and the route of a call, applies fault rules and responds. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import type { CallLog, CallOutcome } from './call-log.ts'
 import type { FaultRules } from './fault-rules.ts'
 import type { Call } from './http/call.ts'

@@ -1,5 +1,5 @@
 /** Reads the tenants and tokens that a simulator is started with from a file. */
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import { parse } from 'yaml'
 import type { TenantOptions, TokenOptions } from './options.ts'
 import { SimulatorError } from './simulator-error.ts'

@@ -1,6 +1,7 @@
 /** Code modules in the containers of a pod: where they are mounted, and how processes load them. Pure. */
 import { posix } from 'node:path'
-import { type Container, type EnvVar, ownValue, type Volume } from '@reeve/kube'
+import { ownValue } from '@reeve/http'
+import type { Container, EnvVar, Volume } from '@reeve/kube'
 import { isQuantity } from '../../api/core/quantity.ts'
 import { isMode } from '../../api/dynakube/one-agent-facts.ts'
 import { featureFlags } from '../../api/feature-flags.ts'

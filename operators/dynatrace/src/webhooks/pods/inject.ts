@@ -1,14 +1,6 @@
 /** The webhook that changes pods. Thin: it reads what the decision needs, and reports the outcome. */
-import {
-  type Clock,
-  isNotFound,
-  type KubeClient,
-  type KubeObject,
-  type Namespace,
-  Namespaces,
-  type Pod,
-  untilAborted,
-} from '@reeve/kube'
+import { type Clock, untilAborted } from '@reeve/http'
+import { isNotFound, type KubeClient, type KubeObject, type Namespace, Namespaces, type Pod } from '@reeve/kube'
 import { type AdmissionRequest, type Logger, mutatingWebhook, silentLogger, type WebhookRoute } from '@reeve/runtime'
 import type { EventRecorder } from '@reeve/runtime/events'
 import { type Metrics, noMetrics } from '@reeve/runtime/metrics'

@@ -1,4 +1,4 @@
-import { SimulatedClock } from '@reeve/runtime/testing'
+import { SimulatedClock } from '@reeve/http/testing'
 import { expect, it } from 'vitest'
 import { KnownCopies } from './known-copies.ts'
 

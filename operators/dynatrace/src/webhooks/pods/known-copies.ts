@@ -1,5 +1,5 @@
 /** Remembers for seconds which copies of Secrets exist. */
-import { type Clock, systemClock } from '@reeve/kube'
+import { type Clock, systemClock } from '@reeve/http'
 import { BoundedMap } from '../../bounded-map.ts'
 
 /** As long as it takes to create the pods of a Deployment. */

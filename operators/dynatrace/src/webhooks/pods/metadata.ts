@@ -1,5 +1,5 @@
 /** Metadata of namespaces and pods that telemetry carries. Pure. */
-import { ownValue } from '@reeve/kube'
+import { ownValue } from '@reeve/http'
 import { type EnrichmentRule, enrichmentAnnotation, enrichmentAttribute } from '../../api/dynakube/feature-facts.ts'
 import { METADATA, metadataAnnotation } from './annotations.ts'
 import type { Attributes } from './attributes.ts'

@@ -1,5 +1,6 @@
 /** Checks that a pod has the shape that injection relies on: an API server sends nothing else, but anyone can call. */
-import { isRecord, metadataProblems, type Pod } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
+import { metadataProblems, type Pod } from '@reeve/kube'
 import type { InjectablePod } from './injection-input.ts'
 
 type Check = (value: unknown, field: string) => string | undefined

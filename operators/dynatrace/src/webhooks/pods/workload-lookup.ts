@@ -1,6 +1,6 @@
 /** Finds the workload that a pod belongs to, by following controllers upwards. */
+import { type Clock, systemClock } from '@reeve/http'
 import {
-  type Clock,
   CronJobs,
   DaemonSets,
   Deployments,
@@ -12,7 +12,6 @@ import {
   type Resource,
   resource,
   StatefulSets,
-  systemClock,
 } from '@reeve/kube'
 import type { Metrics } from '@reeve/runtime/metrics'
 import { noMetrics } from '@reeve/runtime/metrics'

@@ -1,5 +1,6 @@
 /** A cluster with RBAC on which the whole chart is installed, and a client that may do what its operator may. */
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
+import type { SimulatedClock } from '@reeve/http/testing'
 import {
   type CustomResourceDefinition,
   CustomResourceDefinitions,
@@ -11,7 +12,6 @@ import {
   type UnknownObject,
 } from '@reeve/kube'
 import { allow, validatingWebhook, type WebhookRoute } from '@reeve/runtime'
-import type { SimulatedClock } from '@reeve/runtime/testing'
 import { convertRoute, validatingConfiguration } from '../../../src/index.ts'
 import { renderChart } from '../../support/render-chart.ts'
 import { until } from '../../support/until.ts'

@@ -9,7 +9,8 @@ import {
   redirectWebhooks,
   runManager,
 } from '@reeve/cluster-under-test'
-import { createClient, type KubeClient, loadConfig, sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
+import { createClient, type KubeClient, loadConfig } from '@reeve/kube'
 import { issueAuthority, issueServing } from '@reeve/runtime/certificates'
 import { fixedCertificate } from '../../../exploration/dynatrace-under-test.ts'
 import {

@@ -3,9 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedCluster } from '@reeve/embedded-cluster'
-import { DEFAULT_RETRY_POLICY } from '@reeve/http'
+import { type Clock, DEFAULT_RETRY_POLICY, systemClock, type TransportRequest } from '@reeve/http'
 import {
-  type Clock,
   ConfigMaps,
   type CustomResourceDefinition,
   CustomResourceDefinitions,
@@ -15,8 +14,6 @@ import {
   Namespaces,
   Secrets,
   type Stored,
-  systemClock,
-  type TransportRequest,
 } from '@reeve/kube'
 import { silentLogger } from '@reeve/runtime'
 import type { ReconcileRequest, ReconcileResult } from '@reeve/runtime/controller'

@@ -1,13 +1,6 @@
 /** What the API server adds to workloads, so that they can be compared with what was sent. */
-import {
-  type Container,
-  type DaemonSet,
-  type Deployment,
-  isRecord,
-  type JsonRecord,
-  type PodSpec,
-  type StatefulSet,
-} from '@reeve/kube'
+import { isRecord, type JsonRecord } from '@reeve/http'
+import type { Container, DaemonSet, Deployment, PodSpec, StatefulSet } from '@reeve/kube'
 
 /** A kind that runs pods. */
 export type Workload = DaemonSet | Deployment | StatefulSet

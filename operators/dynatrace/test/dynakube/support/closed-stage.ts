@@ -1,6 +1,7 @@
 /** A DynaKube in a closed world: simulated time, a tenant without sockets, and an operator that can be killed. */
+
+import type { SimulatedClock } from '@reeve/http/testing'
 import { type KubeClient, Namespaces, type ObjectKey, Secrets } from '@reeve/kube'
-import type { SimulatedClock } from '@reeve/runtime/testing'
 import { createWorld, type OperatorUnderTest, type SeamRequest, type World } from '@reeve/simulation'
 import { addCsiDriver } from '../../../exploration/csi-driver.ts'
 import { dynatraceUnderTest, NAMESPACE } from '../../../exploration/dynatrace-under-test.ts'

@@ -1,8 +1,10 @@
 /** The controller of nodes in memory, and a tenant to which it reports them. */
+
+import { SimulatedClock } from '@reeve/http/testing'
 import { type ConfigMap, ConfigMaps, type KubeObject, type Node, Nodes, type Resource, type Stored } from '@reeve/kube'
 import { type CreatedOperator, defineOperator, type OperatorOptions } from '@reeve/runtime'
 import type { ReconcileRecord } from '@reeve/runtime/controller'
-import { SimulatedClock, seededRandom } from '@reeve/runtime/testing'
+import { seededRandom } from '@reeve/runtime/testing'
 import { type Replica, runInMemory, type World } from '@reeve/testing'
 import { CERTIFICATE } from '../../../exploration/dynatrace-under-test.ts'
 import { NODE_CACHE } from '../../../src/controllers/nodes/node-table.ts'

@@ -1,5 +1,6 @@
 /** A cluster in which the operator runs, and plans that are watched while they are made. */
-import { createClient, type KubeObject, Namespaces, type Service, type TransportRequest } from '@reeve/kube'
+import type { TransportRequest } from '@reeve/http'
+import { createClient, type KubeObject, Namespaces, type Service } from '@reeve/kube'
 import { essence, KNOWN_AFTER_APPLY } from '@reeve/plan'
 import { expect } from 'vitest'
 import type { DynaKubeSpec } from '../../../src/api/latest.ts'

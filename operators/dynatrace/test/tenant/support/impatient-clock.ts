@@ -1,5 +1,5 @@
 /** A clock for tests over real sockets: deadlines are real, pauses between attempts are recorded and skipped. */
-import { type Clock, systemClock } from '@reeve/kube'
+import { type Clock, systemClock } from '@reeve/http'
 
 /** Deadlines of calls are a minute and more, pauses between tries a few seconds. */
 const LONGEST_PAUSE_MS = 10_000

@@ -3,13 +3,13 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
+import { sleep } from '@reeve/http'
 import {
   CustomResourceDefinitions,
   isNotFound,
   type KubeObject,
   type Resource,
   Secrets,
-  sleep,
   ValidatingWebhookConfigurations,
 } from '@reeve/kube'
 import { describe, expect, it } from 'vitest'

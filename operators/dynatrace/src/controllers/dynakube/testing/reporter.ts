@@ -1,5 +1,6 @@
 /** Reports on a DynaKube without an engine. */
-import type { Clock, Stored } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import type { Stored } from '@reeve/kube'
 import { Reporter } from '@reeve/runtime'
 import type { DynaKube } from '../../../api/latest.ts'
 import type { DynaKubeReporter } from '../dynakube-component.ts'

@@ -1,5 +1,5 @@
 /** What cleaning up needs. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import type { Logger } from '@reeve/runtime'
 import type { DynaKube } from '../../../api/latest.ts'
 import type { DataPaths } from '../../data-paths.ts'

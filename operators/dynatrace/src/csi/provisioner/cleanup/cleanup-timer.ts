@@ -1,5 +1,5 @@
 /** When to clean up. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import { parseDurationMs } from '../../../api/annotation-values.ts'
 
 /** Without a setting. */

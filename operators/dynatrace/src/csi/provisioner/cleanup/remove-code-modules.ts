@@ -1,7 +1,7 @@
 /** Deletes agents that neither a DynaKube nor a running pod uses. */
 import { mkdir, readdir, readlink, rename, rm, rmdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { sleep } from '@reeve/kube'
+import { sleep } from '@reeve/http'
 import { needsAppInjection } from '../../../api/dynakube/one-agent-facts.ts'
 import type { DynaKube } from '../../../api/latest.ts'
 import type { Mount } from '../../mounts/mount-table.ts'

@@ -1,6 +1,6 @@
 /** Reads what a DynaKube refers to: tokens, proxy, trusted certificates, pull secrets. */
-import { isProxyAddress } from '@reeve/http'
-import { ConfigMaps, isNotFound, type KubeObject, Secrets, systemClock } from '@reeve/kube'
+import { isProxyAddress, systemClock } from '@reeve/http'
+import { ConfigMaps, isNotFound, type KubeObject, Secrets } from '@reeve/kube'
 import { DOCKER_CONFIG_KEY, type DockerConfig, mergeDockerConfigs, parseDockerConfig } from '@reeve/oci'
 import { imagePullSecretNames, tokensSecretName } from '../../../api/dynakube/names.ts'
 import { proxyUrl as findProxyUrl } from '../../../api/dynakube/proxy.ts'

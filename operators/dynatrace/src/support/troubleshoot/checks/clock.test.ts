@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '@reeve/kube'
+import { type Clock, systemClock } from '@reeve/http'
 import { silentLogger } from '@reeve/runtime'
 import { describe, expect, it } from 'vitest'
 import type { TroubleshootContext } from '../context.ts'

@@ -1,6 +1,6 @@
 /** Clocks that differ: certificates and tokens are then not valid yet, or no longer. */
-import { openOutbound } from '@reeve/http'
-import { headerValue, type Stored } from '@reeve/kube'
+import { headerValue, openOutbound } from '@reeve/http'
+import type { Stored } from '@reeve/kube'
 import { apiHost } from '../../../api/dynakube/tenant-facts.ts'
 import type { DynaKube } from '../../../api/latest.ts'
 import { tenantAccess } from '../../../csi/provisioner/install/dynakube-access.ts'

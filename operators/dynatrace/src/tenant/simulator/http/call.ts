@@ -1,7 +1,7 @@
 /** One call: the request, and what is found out about it. */
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import { Refusal, violation } from '../refusal.ts'
 import type { TenantState } from '../state/tenant-state.ts'
 

@@ -1,6 +1,5 @@
 /** Responds to requests of clients in the same process, without a socket in between. */
-import { HttpConnectionError, type OutboundRequest, type OutboundResponse } from '@reeve/http'
-import type { Clock } from '@reeve/kube'
+import { type Clock, HttpConnectionError, type OutboundRequest, type OutboundResponse } from '@reeve/http'
 import { SERVER_LIMITS } from '../defaults.ts'
 import { Call } from './call.ts'
 import { isStreamed, type SimulatedResponse } from './response.ts'

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { type Clock, systemClock } from '@reeve/kube'
+import { type Clock, systemClock } from '@reeve/http'
 import type { ServingCertificate } from '@reeve/runtime/certificates'
 import type { CallOutcome } from '../call-log.ts'
 import { SERVER_LIMITS } from '../defaults.ts'

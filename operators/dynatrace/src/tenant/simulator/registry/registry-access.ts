@@ -1,5 +1,5 @@
 /** Who may pull which image. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import { BoundedMap } from '../../../bounded-map.ts'
 import { STATE_LIMITS } from '../defaults.ts'
 import type { Call } from '../http/call.ts'

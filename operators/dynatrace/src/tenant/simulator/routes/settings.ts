@@ -1,5 +1,5 @@
 /** Settings, through the classic API with an API token and through the platform with an OAuth client. */
-import { isRecord } from '@reeve/kube'
+import { isRecord } from '@reeve/http'
 import type { Call } from '../http/call.ts'
 import { empty, json, type SimulatedResponse } from '../http/response.ts'
 import type { PathParameters, Route } from '../http/router.ts'

@@ -1,5 +1,5 @@
 /** The tokens with which ActiveGates join a tenant. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import { BoundedMap } from '../../../bounded-map.ts'
 import { STATE_LIMITS } from '../defaults.ts'
 import { publicPart, type RandomBytes, randomToken } from '../random-text.ts'

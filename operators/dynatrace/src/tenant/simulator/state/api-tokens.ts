@@ -1,5 +1,5 @@
 /** The API tokens of a tenant and what they may do. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import { TOKEN_SCOPES } from '../defaults.ts'
 import type { TokenOptions } from '../options.ts'
 import { maskToken, type RandomBytes, randomToken } from '../random-text.ts'

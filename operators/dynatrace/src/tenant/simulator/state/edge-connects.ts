@@ -1,5 +1,5 @@
 /** The EdgeConnects of a tenant. */
-import { type Clock, isRecord } from '@reeve/kube'
+import { type Clock, isRecord } from '@reeve/http'
 import { STATE_LIMITS } from '../defaults.ts'
 import { type RandomBytes, randomUuid } from '../random-text.ts'
 import { Refusal, violation } from '../refusal.ts'

@@ -1,5 +1,5 @@
 /** The hosts that a tenant monitors, and the events about them. */
-import { type Clock, isRecord } from '@reeve/kube'
+import { type Clock, isRecord } from '@reeve/http'
 import { BoundedMap } from '../../../bounded-map.ts'
 import { STATE_LIMITS } from '../defaults.ts'
 import { type RandomBytes, randomHex } from '../random-text.ts'

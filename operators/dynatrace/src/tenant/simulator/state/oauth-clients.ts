@@ -1,5 +1,5 @@
 /** The OAuth clients of a tenant and the access tokens they were given. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import { BoundedMap } from '../../../bounded-map.ts'
 import { OAUTH_SCOPES, STATE_LIMITS, TENANT_DEFAULTS } from '../defaults.ts'
 import type { OAuthClientOptions } from '../options.ts'

@@ -1,5 +1,5 @@
 /** The settings of a tenant: objects of schemas, each at a scope. */
-import { type Clock, isRecord } from '@reeve/kube'
+import { type Clock, isRecord } from '@reeve/http'
 import { BoundedMap } from '../../../bounded-map.ts'
 import { STATE_LIMITS } from '../defaults.ts'
 import { type RandomBytes, randomHex, randomText } from '../random-text.ts'

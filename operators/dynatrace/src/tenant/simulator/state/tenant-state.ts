@@ -1,5 +1,5 @@
 /** Everything that one tenant knows. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import { MAX_AGENT_BYTES, TENANT_DEFAULTS } from '../defaults.ts'
 import type { TenantOptions } from '../options.ts'
 import { type RandomBytes, randomText } from '../random-text.ts'

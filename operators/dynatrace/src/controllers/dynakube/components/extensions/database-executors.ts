@@ -1,5 +1,6 @@
 /** The executors that query databases for extensions: one Deployment per database. */
-import { type Container, type Deployment, Deployments, ownValue, type PodSpec } from '@reeve/kube'
+import { ownValue } from '@reeve/http'
+import { type Container, type Deployment, Deployments, type PodSpec } from '@reeve/kube'
 import { type DesiredObject, desired } from '@reeve/runtime'
 import { hasDatabases } from '../../../../api/dynakube/feature-facts.ts'
 import {

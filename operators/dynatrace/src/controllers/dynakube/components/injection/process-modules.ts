@@ -1,5 +1,5 @@
 /** The configuration of code modules: requested when the stored one is outdated, read from its Secret otherwise. */
-import { decodeJson } from '@reeve/http'
+import { decodeJson } from '@reeve/http/decode-json'
 import { Type } from 'typebox'
 import { namesOf } from '../../../../api/dynakube/names.ts'
 import { hostGroup, needsAppInjection } from '../../../../api/dynakube/one-agent-facts.ts'

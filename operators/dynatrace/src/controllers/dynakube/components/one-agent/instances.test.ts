@@ -1,6 +1,6 @@
+import { SimulatedClock } from '@reeve/http/testing'
 import type { Pod, Stored } from '@reeve/kube'
 import type { CacheReader } from '@reeve/runtime'
-import { SimulatedClock } from '@reeve/runtime/testing'
 import { describe, expect, it } from 'vitest'
 import type { DynaKubeSpec, DynaKubeStatus } from '../../../../api/latest.ts'
 import { dynakube } from '../../../../api/testing/build.ts'

@@ -1,5 +1,6 @@
 /** Which agent runs on which node: what the node controller needs when a node is removed. */
-import { type Clock, type ObjectKey, type Pod, Pods, type Stored } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
+import { type ObjectKey, type Pod, Pods, type Stored } from '@reeve/kube'
 import { type CacheReader, formatTime } from '@reeve/runtime'
 import type { Transform } from '@reeve/runtime/cache'
 import { labelsChanged, type Predicate } from '@reeve/runtime/controller'

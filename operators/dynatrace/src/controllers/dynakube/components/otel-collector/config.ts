@@ -1,5 +1,5 @@
 /** The configuration of collectors that receive telemetry. Variables are resolved by the collector itself. */
-import { ownValue } from '@reeve/kube'
+import { ownValue } from '@reeve/http'
 import {
   collectorNeedsTrustedCertificates,
   hasActiveGateCertificate,

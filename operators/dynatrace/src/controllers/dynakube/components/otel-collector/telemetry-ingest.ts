@@ -1,5 +1,6 @@
 /** What receiving telemetry needs besides the collectors: a Service, where to send it, and how to treat it. */
-import { ConfigMaps, ownValue, Services } from '@reeve/kube'
+import { ownValue } from '@reeve/http'
+import { ConfigMaps, Services } from '@reeve/kube'
 import { type DesiredObject, desired } from '@reeve/runtime'
 import { hasActiveGate } from '../../../../api/dynakube/active-gate-facts.ts'
 import { hasTelemetryIngest, ingestProtocols } from '../../../../api/dynakube/feature-facts.ts'

@@ -1,5 +1,5 @@
 /** The image that an EdgeConnect runs, pinned by its digest unless it is the user's own. */
-import type { Clock } from '@reeve/kube'
+import type { Clock } from '@reeve/http'
 import {
   createRegistryClient,
   DOCKER_CONFIG_KEY,

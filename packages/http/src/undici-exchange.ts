@@ -1,13 +1,13 @@
 /** One request and its response over undici's dispatch interface, with the body as a stream that can be cancelled. */
 import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { ConnectionError, type ConnectionPhase, InvalidRequestError } from './errors.ts'
+import { type ConnectionPhase, HttpConnectionError, HttpInvalidRequestError } from './http-error.ts'
 import type { TransportResponse } from './transport.ts'
 
 /** Reading from the socket pauses while this much is buffered for the consumer. */
 const HIGH_WATER_BYTES = 1024 * 1024
 
-/** Sends a request. Rejects with the signal's reason when aborted, with `ConnectionError` when the connection fails. */
+/** Sends a request. Rejects with the signal's reason when aborted, with `HttpConnectionError` when the connection fails. */
 export function exchange(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
@@ -20,7 +20,7 @@ export function exchange(
   return handler.response
 }
 
-/** Translates errors of undici; a `ConnectionError` is passed on unchanged. */
+/** Translates errors of undici; a `HttpConnectionError` is passed on unchanged. */
 export type TranslateError = (error: Error) => Error
 
 type Failure = { readonly reason: unknown }
@@ -94,7 +94,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, given: unknown): void {
     const error = given instanceof Error ? this.#translate(given) : given
-    if (error instanceof ConnectionError) {
+    if (error instanceof HttpConnectionError) {
       this.#fail(error)
       return
     }
@@ -102,7 +102,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     // Rejected by undici itself, such as a line break in a header: a retry cannot help.
     const isInvalid = codeOf(error) === 'UND_ERR_INVALID_ARG'
     this.#fail(
-      isInvalid ? new InvalidRequestError(message) : new ConnectionError(message, this.#phase, { cause: error }),
+      isInvalid
+        ? new HttpInvalidRequestError(message)
+        : new HttpConnectionError(message, this.#phase, { cause: error }),
     )
   }
 
@@ -125,7 +127,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     return {
       next: () => this.#next(),
       return: async () => {
-        this.#abort(new ConnectionError('the reader stopped before the end of the response', 'response'))
+        this.#abort(new HttpConnectionError('the reader stopped before the end of the response', 'response'))
         return { done: true, value: undefined }
       },
     }

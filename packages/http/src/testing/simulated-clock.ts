@@ -1,7 +1,6 @@
 /** A clock that moves only when a test advances it: hours of virtual time pass in milliseconds, deterministically. */
 import { setImmediate } from 'node:timers/promises'
-import type { Clock, Timer } from '@reeve/kube'
-import { Heap } from '../queue/heap.ts'
+import type { Clock, Timer } from '../clock.ts'
 
 /** The default start of a simulated clock. */
 const DEFAULT_START_MS = Date.UTC(2030, 0, 1)
@@ -56,9 +55,8 @@ export class SimulatedTimeError extends Error {
  * await clock.advance(60_000)
  */
 export class SimulatedClock implements Clock {
-  readonly #timers = new Heap<PendingTimer>((a, b) =>
-    a.dueMs === b.dueMs ? a.sequence < b.sequence : a.dueMs < b.dueMs,
-  )
+  /** In the order in which they fire. */
+  readonly #timers: PendingTimer[] = []
   readonly #settle: () => Promise<void>
   #nowMs: number
   #skippedMs = 0
@@ -77,18 +75,24 @@ export class SimulatedClock implements Clock {
   schedule(delayMs: number, action: () => void): Timer {
     // Like setTimeout: what is not a positive number means as soon as possible.
     const delay = delayMs > 0 ? delayMs : 0
-    const entry = this.#timers.push({ dueMs: this.#nowMs + delay, sequence: this.#sequence++, action })
-    return { cancel: () => this.#timers.remove(entry) }
+    const timer = { dueMs: this.#nowMs + delay, sequence: this.#sequence++, action }
+    this.#timers.splice(this.#indexOf(timer), 0, timer)
+    return {
+      cancel: () => {
+        const index = this.#indexOf(timer)
+        if (this.#timers[index] === timer) this.#timers.splice(index, 1)
+      },
+    }
   }
 
   /** How many timers wait to fire. A leak of timers shows here. */
   get pendingTimers(): number {
-    return this.#timers.size
+    return this.#timers.length
   }
 
   /** When the next timer is due, in milliseconds since the epoch. */
   get nextTimerMs(): number | undefined {
-    const next = this.#timers.peek()
+    const next = this.#timers[0]
     return next && next.dueMs + this.#skippedMs
   }
 
@@ -127,7 +131,7 @@ export class SimulatedClock implements Clock {
       const startMs = this.#nowMs
       const reached = await this.#runTimers(startMs + maxMs, predicate)
       if (reached) return
-      const left = this.#timers.size
+      const left = this.#timers.length
       throw new SimulatedTimeError(
         left === 0
           ? `the condition does not hold after ${this.#nowMs - startMs} ms and no timer is left that could change it`
@@ -142,7 +146,7 @@ export class SimulatedClock implements Clock {
    * *Errors*: {@link SimulatedTimeError} when timers remain after `maxMs`.
    */
   async runUntilIdle(options: SimulatedRunOptions = {}): Promise<void> {
-    await this.runUntil(() => this.#timers.size === 0, options)
+    await this.runUntil(() => this.#timers.length === 0, options)
   }
 
   /**
@@ -167,17 +171,31 @@ export class SimulatedClock implements Clock {
     await this.#settle()
     for (;;) {
       if (await predicate()) return true
-      const next = this.#timers.peek()
+      const next = this.#timers[0]
       if (next === undefined || next.dueMs > untilMs) return false
       firedAtThisInstant = next.dueMs > this.#nowMs ? 1 : firedAtThisInstant + 1
       if (firedAtThisInstant > MAX_TIMERS_AT_ONE_INSTANT) {
         throw new SimulatedTimeError('time stands still: a timer re-arms itself without delay')
       }
-      this.#timers.pop()
+      this.#timers.shift()
       this.#nowMs = Math.max(this.#nowMs, next.dueMs)
       next.action()
       await this.#settle()
     }
+  }
+
+  /** Where a timer is, or belongs. */
+  #indexOf({ dueMs, sequence }: PendingTimer): number {
+    let start = 0
+    let end = this.#timers.length
+    while (start < end) {
+      const middle = (start + end) >>> 1
+      const other = this.#timers[middle]
+      const isBefore = other !== undefined && (other.dueMs === dueMs ? other.sequence < sequence : other.dueMs < dueMs)
+      if (isBefore) start = middle + 1
+      else end = middle
+    }
+    return start
   }
 
   async #exclusively(run: () => Promise<void>): Promise<void> {

@@ -1,14 +1,14 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { Deadline, untilAborted, withDeadline } from './deadline.ts'
-import { ManualClock } from './testing/manual-clock.ts'
+import { SimulatedClock } from './testing/simulated-clock.ts'
 
 const late = () => new Error('too late')
 const never = new Promise<never>(() => undefined)
 
 describe('a deadline', () => {
   it('aborts its signal when the time has passed', async () => {
-    const clock = new ManualClock()
+    const clock = new SimulatedClock()
     using deadline = new Deadline(1_000, { clock, onTimeout: late })
     await clock.advance(999)
     expect(deadline.signal.aborted).toBe(false)
@@ -17,7 +17,7 @@ describe('a deadline', () => {
   })
 
   it('aborts with the reason of the caller if that comes first', async () => {
-    const clock = new ManualClock()
+    const clock = new SimulatedClock()
     const caller = new AbortController()
     using deadline = new Deadline(1_000, { clock, signal: caller.signal, onTimeout: late })
     caller.abort(new Error('changed my mind'))
@@ -28,7 +28,7 @@ describe('a deadline', () => {
 
   it('has passed immediately when the caller has aborted before', () => {
     using deadline = new Deadline(1_000, {
-      clock: new ManualClock(),
+      clock: new SimulatedClock(),
       signal: AbortSignal.abort(new Error('long ago')),
       onTimeout: late,
     })
@@ -36,7 +36,7 @@ describe('a deadline', () => {
   })
 
   it('leaves neither a timer nor a listener behind', async () => {
-    const clock = new ManualClock()
+    const clock = new SimulatedClock()
     const { signal } = new AbortController()
     const deadline = new Deadline(1_000, { clock, signal, onTimeout: late })
     deadline[Symbol.dispose]()
@@ -46,7 +46,7 @@ describe('a deadline', () => {
   })
 
   it('never passes when it is infinitely far away', async () => {
-    const clock = new ManualClock()
+    const clock = new SimulatedClock()
     using deadline = new Deadline(Number.POSITIVE_INFINITY, { clock, onTimeout: late })
     await clock.advance(1e12)
     expect(deadline.signal.aborted).toBe(false)
@@ -55,7 +55,7 @@ describe('a deadline', () => {
 
 describe('bounded work', () => {
   it('rejects at the deadline even when the work ignores its signal', async () => {
-    const clock = new ManualClock()
+    const clock = new SimulatedClock()
     const result = withDeadline({ clock, timeoutMs: 10, onTimeout: late }, () => never)
     const rejected = expect(result).rejects.toThrow('too late')
     await clock.advance(10)
@@ -64,7 +64,7 @@ describe('bounded work', () => {
 
   it('does not start when the caller has aborted before', async () => {
     const signal = AbortSignal.abort(new Error('long ago'))
-    const bounds = { clock: new ManualClock(), signal, timeoutMs: 10, onTimeout: late }
+    const bounds = { clock: new SimulatedClock(), signal, timeoutMs: 10, onTimeout: late }
     const work = () => Promise.reject(new Error('it began'))
     await expect(withDeadline(bounds, work)).rejects.toThrow('long ago')
   })

@@ -54,7 +54,7 @@ describe('an invalid proxy', () => {
     'http://a b',
   ])('is an error that names the variable and not the value: %s', (value) => {
     const choose = () => via('https://api.example.com', '', { HTTPS_PROXY: value })
-    expect(choose).toThrow(expect.objectContaining({ code: 'KUBE_CONFIG' }))
+    expect(choose).toThrow(expect.objectContaining({ code: 'HTTP_CONFIG' }))
     expect(choose).toThrow(/^HTTPS_PROXY is not a valid proxy URL; write it as http:\/\/user:password@host:port$/)
   })
 

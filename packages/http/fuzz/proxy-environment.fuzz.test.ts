@@ -1,8 +1,8 @@
 /** Fuzzes the choice of a proxy by environment variables. */
 import { attempt, broken, fuzz, textOf } from '@reeve/fuzz'
 import fc from 'fast-check'
-import { proxyFromEnvironment } from '../src/config/proxy.ts'
-import { ConfigError } from '../src/errors.ts'
+import { HttpConfigError } from '../src/http-error.ts'
+import { proxyFromEnvironment } from '../src/proxy.ts'
 
 const servers = ['https://10.1.2.3', 'http://shop.example.com:8080', 'https://[2001:db8::1]', 'https://localhost'].map(
   (address) => new URL(address),
@@ -32,7 +32,7 @@ fuzz('proxy-environment', {
     const choose = (exceptions: string) =>
       servers.map((server) => {
         const env = { HTTPS_PROXY: proxy, http_proxy: proxy, NO_PROXY: exceptions }
-        return attempt(() => proxyFromEnvironment(server, env), ConfigError)
+        return attempt(() => proxyFromEnvironment(server, env), HttpConfigError)
       })
     const [, , , loopback] = choose(noProxy)
     if (loopback === undefined || loopback.value !== undefined) {

@@ -1,7 +1,7 @@
 /** The connections of a transport: a keep-alive pool for requests, and a separate connection for every stream. */
 import { createSecureContext } from 'node:tls'
 import type { Dispatcher } from 'undici'
-import type { ClientCertificate } from './config/cluster-config.ts'
+import type { ClientCertificate } from './server-config.ts'
 import type { TransportResponse } from './transport.ts'
 import { exchange, type TranslateError } from './undici-exchange.ts'
 

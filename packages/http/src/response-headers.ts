@@ -1,4 +1,4 @@
-/** Reads the response headers that carry meaning: warnings, delays, content types. */
+/** Reads the headers of responses. */
 import type { TransportResponse } from './transport.ts'
 
 type Headers = TransportResponse['headers']
@@ -16,17 +16,4 @@ export function retryAfterMs(headers: Headers, nowMs: number): number | undefine
   if (/^\d+$/.test(value)) return Number(value) * 1_000
   const date = Date.parse(value)
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs)
-}
-
-/**
- * The texts of `Warning` headers with code 299, which the server uses for deprecated versions, unknown fields and
- * warnings of admission webhooks. Several warnings may share one header line.
- */
-export function warningTexts(headers: Headers): string[] {
-  const value = headers.warning
-  if (value === undefined) return []
-  const lines = typeof value === 'string' ? [value] : value
-  return lines.flatMap((line) =>
-    [...line.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map((match) => (match[1] ?? '').replace(/\\(.)/g, '$1')),
-  )
 }

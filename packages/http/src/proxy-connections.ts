@@ -1,7 +1,7 @@
 /** Connections through a proxy, with errors that identify failures of the proxy. */
 import { STATUS_CODES } from 'node:http'
 import { type Dispatcher, Pool, ProxyAgent } from 'undici'
-import { ConnectionError } from './errors.ts'
+import { HttpConnectionError } from './http-error.ts'
 
 /** Options of connections through a proxy. */
 export interface ProxySettings {
@@ -18,7 +18,7 @@ export interface ProxySettings {
 /**
  * Sends requests through a proxy: through a tunnel to `https` servers, with the whole address to `http` servers.
  *
- * *Errors*: {@link ConnectionError} with `proxy` when the proxy cannot be reached, rejects the request or disconnects.
+ * *Errors*: {@link HttpConnectionError} with `proxy` when the proxy cannot be reached, rejects the request or disconnects.
  * A proxy that requires another password for an `http` server needs {@link proxyFailure}.
  */
 export function proxyDispatcher(settings: ProxySettings, limits: object): Dispatcher {
@@ -78,15 +78,15 @@ const REMEDIES: Readonly<Record<number, string>> = {
   504: 'the proxy cannot reach the server; check the network of the proxy',
 }
 
-function refused(proxy: string, status: number, what: string): ConnectionError {
+function refused(proxy: string, status: number, what: string): HttpConnectionError {
   const title = STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`
   const remedy = REMEDIES[status] ?? 'check the proxy'
   const message = `the proxy ${proxy} rejected ${what} with ${status}${title}; ${remedy}`
-  return new ConnectionError(message, 'connect', { proxy: { host: proxy, status } })
+  return new HttpConnectionError(message, 'connect', { proxy: { host: proxy, status } })
 }
 
-function failed(error: unknown, proxy: string, timeoutMs: number, what: string): ConnectionError {
-  return new ConnectionError(`the proxy ${proxy} ${problem(error, timeoutMs, what)}`, 'connect', {
+function failed(error: unknown, proxy: string, timeoutMs: number, what: string): HttpConnectionError {
+  return new HttpConnectionError(`the proxy ${proxy} ${problem(error, timeoutMs, what)}`, 'connect', {
     cause: error,
     proxy: { host: proxy },
   })

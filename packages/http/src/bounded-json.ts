@@ -1,5 +1,5 @@
 /** Parses untrusted JSON within limits that are checked before any value is built. */
-import { KubeError } from './errors.ts'
+import { HttpError } from './http-error.ts'
 
 /** Limits of a JSON text. */
 export interface JsonLimits {
@@ -15,9 +15,9 @@ export interface JsonLimits {
 export const JSON_LIMITS = Object.freeze({ maxDepth: 1_000, maxNodes: 1_000_000, maxItems: 1_000_000 })
 
 /** A JSON text exceeds {@link JsonLimits}. The message names the limit and never quotes the text. */
-export class JsonLimitError extends KubeError {
+export class JsonLimitError extends HttpError {
   override readonly name = 'JsonLimitError'
-  override readonly code = 'KUBE_JSON_LIMIT'
+  override readonly code = 'HTTP_JSON_LIMIT'
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The transport used in production: credentials, TLS and proxies on undici's connections. */
-import type { ClusterConfig, Credentials } from './config/cluster-config.ts'
+
 import {
   DEFAULT_BODY_TIMEOUT_MS,
   DEFAULT_CONNECT_TIMEOUT_MS,
@@ -8,7 +8,8 @@ import {
   DEFAULT_KEEP_ALIVE_MS,
   DEFAULT_TCP_KEEP_ALIVE_MS,
 } from './defaults.ts'
-import { ConnectionError } from './errors.ts'
+import { HttpConnectionError } from './http-error.ts'
+import type { Credentials, ServerConfig } from './server-config.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 import type { ConnectionLimits, ConnectionSettings, Connections } from './undici-connections.ts'
 
@@ -42,10 +43,10 @@ interface Generation {
  * - A changed client certificate or CA opens new connections; requests in progress end on the old ones.
  *
  * @example
- * const transport = new UndiciTransport(await loadConfig())
+ * const transport = new UndiciTransport({ server: 'https://127.0.0.1:6443', trust: {} })
  */
 export class UndiciTransport implements Transport {
-  readonly #config: ClusterConfig
+  readonly #config: ServerConfig
   readonly #limits: ConnectionLimits
   readonly #server: URL
   readonly #pathPrefix: string
@@ -53,7 +54,7 @@ export class UndiciTransport implements Transport {
   #generation: Generation | undefined
   #isClosed = false
 
-  constructor(config: ClusterConfig, options: UndiciTransportOptions = {}) {
+  constructor(config: ServerConfig, options: UndiciTransportOptions = {}) {
     this.#config = config
     this.#server = new URL(config.server)
     this.#pathPrefix = this.#server.pathname.replace(/\/+$/, '')
@@ -83,7 +84,7 @@ export class UndiciTransport implements Transport {
     this.#isClosed = true
     const current = this.#generation?.connections
     const all = await Promise.all([...this.#retiring, ...(current ? [current] : [])])
-    const reason = new ConnectionError('the client is closed', 'request')
+    const reason = new HttpConnectionError('the client is closed', 'request')
     await Promise.all(all.map((connections) => connections.destroy(reason)))
   }
 
@@ -107,7 +108,7 @@ export class UndiciTransport implements Transport {
   async #connections({ clientCertificate }: Credentials): Promise<Connections> {
     const { trust, proxyUrl } = this.#config
     const certificateAuthority = await trust.certificateAuthority?.read()
-    if (this.#isClosed) throw new ConnectionError('the client is closed', 'connect')
+    if (this.#isClosed) throw new HttpConnectionError('the client is closed', 'connect')
     const settings: ConnectionSettings = {
       origin: this.#server.origin,
       ...(certificateAuthority !== undefined && { certificateAuthority }),

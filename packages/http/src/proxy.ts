@@ -1,6 +1,6 @@
 /** The proxy configured by environment variables. */
 import { BlockList, isIP } from 'node:net'
-import { ConfigError } from '../errors.ts'
+import { HttpConfigError } from './http-error.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -8,7 +8,7 @@ type Env = Readonly<Record<string, string | undefined>>
  * The proxy for `server` by `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` (or their lower-case forms). Loopback addresses
  * are never proxied.
  *
- * *Errors*: {@link ConfigError} naming the variable when the server requires the proxy and its value is invalid: a
+ * *Errors*: {@link HttpConfigError} naming the variable when the server requires the proxy and its value is invalid: a
  * direct connection would not be what the user intended.
  *
  * @example
@@ -21,7 +21,7 @@ export function proxyFromEnvironment(server: URL, env: Env): string | undefined 
   const url = proxy.includes('://') ? proxy : `http://${proxy}`
   if (isProxyUrl(url)) return url
   // It may contain a password and is not repeated.
-  throw new ConfigError(`${name} is not a valid proxy URL; write it as http://user:password@host:port`)
+  throw new HttpConfigError(`${name} is not a valid proxy URL; write it as http://user:password@host:port`)
 }
 
 const PROXY_PROTOCOLS: readonly string[] = ['http:', 'https:', 'socks5:']

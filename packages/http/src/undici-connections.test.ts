@@ -1,11 +1,21 @@
 /** Trust and proxies of a transport. */
 import { createServer as createHttpServer } from 'node:http'
 import { connect as connectTcp } from 'node:net'
+import {
+  answer,
+  createAuthority,
+  fixed,
+  get,
+  listen,
+  read,
+  startHttps,
+  transportOf,
+  trusting,
+  type WireFixture,
+  wireFixture,
+} from '@reeve/test-servers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ConnectionError } from './errors.ts'
-import { createAuthority } from './testing/certificates.ts'
-import { answer, startHttps } from './testing/https-server.ts'
-import { fixed, get, listen, read, transportOf, trusting, type WireFixture, wireFixture } from './testing/wire.ts'
+import { HttpConnectionError } from './http-error.ts'
 
 let wire: WireFixture
 beforeAll(async () => {
@@ -19,7 +29,7 @@ describe('trust', () => {
     await using transport = transportOf(
       wire.configOf(server, { trust: trusting(other.certificate), credentials: fixed({ authorization: 'Bearer t' }) }),
     )
-    await expect(transport.send(get('/x'))).rejects.toMatchObject({ code: 'KUBE_CONNECTION', phase: 'connect' })
+    await expect(transport.send(get('/x'))).rejects.toMatchObject({ code: 'HTTP_CONNECTION', phase: 'connect' })
     expect(server.seen).toEqual([])
   })
 
@@ -49,12 +59,12 @@ describe('trust', () => {
     const stream = (await transport.send(get('/stream', { isStream: true }))).body[Symbol.asyncIterator]()
     await stream.next()
     certificate = next.certificate
-    await expect(transport.send(get('/x'))).rejects.toThrow(ConnectionError)
+    await expect(transport.send(get('/x'))).rejects.toThrow(HttpConnectionError)
     certificate = wire.authority.certificate
     expect((await transport.send(get('/x', { isStream: true }))).status).toBe(200)
     const pending = stream.next()
     before.cutConnections()
-    await expect(pending).rejects.toThrow(ConnectionError)
+    await expect(pending).rejects.toThrow(HttpConnectionError)
   })
 
   it('never sends credentials over plain http', async () => {
@@ -66,8 +76,6 @@ describe('trust', () => {
     const port = await listen(server)
     const config = {
       server: `http://127.0.0.1:${port}`,
-      source: 'test',
-      namespace: 'default',
       trust: {},
       credentials: fixed({ authorization: 'Bearer t' }),
     }
@@ -122,7 +130,7 @@ describe('proxies', () => {
     await using server = await startHttps(wire.pair, (_request, response) => answer(response, 200, {}))
     await using transport = transportOf(wire.configOf(server, { proxyUrl: 'http://user:hunter2@127.0.0.1:1' }))
     const error = await transport.send(get('/x')).catch((reason: unknown) => reason)
-    expect(error).toMatchObject({ code: 'KUBE_CONNECTION', phase: 'connect' })
+    expect(error).toMatchObject({ code: 'HTTP_CONNECTION', phase: 'connect' })
     expect(String(error)).not.toContain('hunter2')
   })
 })

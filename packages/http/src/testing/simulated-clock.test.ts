@@ -1,5 +1,5 @@
-import { sleep } from '@reeve/kube'
 import { expect, test } from 'vitest'
+import { sleep } from '../clock.ts'
 import { SimulatedClock, SimulatedTimeError } from './simulated-clock.ts'
 
 test('a simulated clock fires timers in order of due time, then of scheduling', async () => {

@@ -1,5 +1,5 @@
 /**
- * The interface between a client and an API server. Production uses the undici transport; tests use the embedded
+ * The interface between a client and a server. Production uses the undici transport; tests use the embedded
  * cluster's in-process handler or a wrapper that injects faults.
  */
 import type { Duplex } from 'node:stream'
@@ -34,7 +34,7 @@ export interface TransportResponse {
 }
 
 /**
- * Sends requests to one API server.
+ * Sends requests to one server. `send`, and reading a body, fail with `HttpConnectionError` when the connection fails.
  *
  * @example
  * const response = await transport.send({ method: 'GET', path: '/version', headers: {} })

@@ -1,11 +1,20 @@
 /** Failures of connections through a proxy, over real sockets. */
 import { connect, type Socket } from 'node:net'
 import { inspect } from 'node:util'
+import {
+  answer,
+  createAuthority,
+  get,
+  type ProxyBehaviour,
+  read,
+  startHttps,
+  startMisbehavingProxy,
+  transportOf,
+  trusting,
+  type WireFixture,
+  wireFixture,
+} from '@reeve/test-servers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createAuthority } from './testing/certificates.ts'
-import { answer, startHttps } from './testing/https-server.ts'
-import { type ProxyBehaviour, startMisbehavingProxy } from './testing/misbehaving-proxy.ts'
-import { get, read, transportOf, trusting, type WireFixture, wireFixture } from './testing/wire.ts'
 
 let wire: WireFixture
 beforeAll(async () => {
@@ -32,8 +41,6 @@ async function failureOf(behave: ProxyBehaviour, server = 'https://tenant.exampl
   await using transport = transportOf(
     {
       server,
-      source: 'test',
-      namespace: 'default',
       trust: trusting(wire.authority.certificate),
       proxyUrl: `http://user:hunter2@${proxy.address}`,
     },
@@ -51,7 +58,7 @@ describe('a proxy', () => {
     ['999 No', 999, 'with 999; check the proxy'],
   ])('that rejects a tunnel is named, with its response: %s', async (head, status, message) => {
     const { error, message: text, address } = await failureOf(answers(head))
-    expect(error).toMatchObject({ code: 'KUBE_CONNECTION', phase: 'connect', proxy: { host: address, status } })
+    expect(error).toMatchObject({ code: 'HTTP_CONNECTION', phase: 'connect', proxy: { host: address, status } })
     expect(text).toContain(`the proxy PROXY rejected the tunnel to tenant.example:8443 ${message}`)
   })
 
@@ -71,7 +78,7 @@ describe('a proxy', () => {
     ['is not a proxy', (socket) => socket.end('SSH-2.0-OpenSSH\r\n'), 'cannot be used'],
   ])('that %s is named', async (_what, behave, message) => {
     const { error, message: text, address } = await failureOf(behave)
-    expect(error).toMatchObject({ code: 'KUBE_CONNECTION', phase: 'connect', proxy: { host: address } })
+    expect(error).toMatchObject({ code: 'HTTP_CONNECTION', phase: 'connect', proxy: { host: address } })
     expect(text).toContain(`the proxy PROXY ${message}`)
   })
 
@@ -82,14 +89,14 @@ describe('a proxy', () => {
     ],
   ])('of an http server is named too: %s', async (head, message) => {
     const { error, message: text, seen } = await failureOf(answers(head), 'http://tenant.example')
-    expect(error).toMatchObject({ code: 'KUBE_CONNECTION', phase: 'connect', proxy: { status: 407 } })
+    expect(error).toMatchObject({ code: 'HTTP_CONNECTION', phase: 'connect', proxy: { status: 407 } })
     expect(text).toContain(`the proxy PROXY ${message}`)
     expect(seen).toEqual(['GET http://tenant.example/x HTTP/1.1'])
   })
 
   it.each(['https://tenant.example', 'http://tenant.example'])('that is not reachable is named: %s', async (server) => {
     const proxyUrl = 'http://user:hunter2@127.0.0.1:1'
-    await using transport = transportOf({ server, source: 'test', namespace: '', trust: {}, proxyUrl })
+    await using transport = transportOf({ server, trust: {}, proxyUrl })
     await expect(transport.send(get('/x'))).rejects.toThrow(
       /^the proxy 127.0.0.1:1 cannot be used: .*ECONNREFUSED.*; check its address and certificate$/,
     )
@@ -110,7 +117,7 @@ describe('a proxy', () => {
     const stranger = await createAuthority('stranger')
     await using server = await startHttps(await stranger.server(), (_request, response) => answer(response, 200, {}))
     const { error } = await failureOf(tunnels, server.url)
-    expect(error).toMatchObject({ code: 'KUBE_CONNECTION', proxy: undefined })
+    expect(error).toMatchObject({ code: 'HTTP_CONNECTION', proxy: undefined })
     expect(String(error)).not.toContain('the proxy')
   })
 })
@@ -147,8 +154,6 @@ it('a client closes while a proxy does not respond', async () => {
   await using proxy = await startMisbehavingProxy((socket) => arrived.resolve(socket))
   const transport = transportOf({
     server: 'https://tenant.example',
-    source: 'test',
-    namespace: '',
     trust: {},
     proxyUrl: `http://${proxy.address}`,
   })
@@ -156,6 +161,6 @@ it('a client closes while a proxy does not respond', async () => {
   const socket = await arrived.promise
   const closed = new Promise((resolve) => socket.once('close', resolve))
   await transport.close()
-  expect(await request).toMatchObject({ code: 'KUBE_CONNECTION' })
+  expect(await request).toMatchObject({ code: 'HTTP_CONNECTION' })
   await closed
 })

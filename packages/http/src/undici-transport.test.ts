@@ -1,12 +1,18 @@
 /** Requests and credentials over the network, with real TLS servers. */
 import { TLSSocket } from 'node:tls'
+import {
+  answer,
+  bodyOf,
+  fixed,
+  get,
+  read,
+  startHttps,
+  transportOf,
+  type WireFixture,
+  wireFixture,
+} from '@reeve/test-servers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ConfigMaps, Pods } from './builtin-resources.ts'
-import type { CredentialSource, Credentials } from './config/cluster-config.ts'
-import { createClient } from './create-client.ts'
-import { isUnauthorized } from './error-predicates.ts'
-import { answer, startHttps } from './testing/https-server.ts'
-import { bodyOf, fixed, get, read, transportOf, type WireFixture, wireFixture } from './testing/wire.ts'
+import type { CredentialSource, Credentials } from './server-config.ts'
 
 let wire: WireFixture
 beforeAll(async () => {
@@ -120,25 +126,9 @@ describe('credentials', () => {
       answer(response, 401, { kind: 'Status', message: 'who are you' }),
     )
     await using transport = transportOf(wire.configOf(server, { credentials: fixed({ authorization: 'Bearer t' }) }))
-    const error = await createClient({ transport })
-      .get(Pods, { namespace: 'a', name: 'b' })
-      .catch((reason: unknown) => reason)
-    expect(isUnauthorized(error)).toBe(true)
-    expect(String(error)).toContain('who are you')
+    const response = await transport.send(get('/x'))
+    expect(response.status).toBe(401)
+    expect(await read(response.body)).toContain('who are you')
     expect(server.seen).toHaveLength(1)
-  })
-})
-
-describe('the client on top', () => {
-  it('tolerates a server that drops idle connections', async () => {
-    await using server = await startHttps(wire.pair, (_request, response) =>
-      answer(response, 200, { kind: 'ConfigMap', metadata: { name: 'b' } }),
-    )
-    const client = createClient({ config: wire.configOf(server) })
-    for (let round = 0; round < 3; round++) {
-      expect((await client.get(ConfigMaps, { namespace: 'a', name: 'b' })).kind).toBe('ConfigMap')
-      server.cutConnections()
-    }
-    await client.close()
   })
 })

@@ -1,18 +1,29 @@
 /** Shared parts of tests over the network: a trusted server, a transport to it, small readers. */
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
-import type { ClusterConfig, CredentialSource, Credentials } from '../config/cluster-config.ts'
-import type { Transport, TransportRequest } from '../transport.ts'
-import { UndiciTransport, type UndiciTransportOptions } from '../undici-transport.ts'
+import {
+  type CredentialSource,
+  type Credentials,
+  type ServerConfig,
+  type Transport,
+  type TransportRequest,
+  UndiciTransport,
+  type UndiciTransportOptions,
+} from '@reeve/http'
 import { createAuthority, type KeyPair, type TestAuthority } from './certificates.ts'
 import type { TestServer } from './https-server.ts'
+
+interface ClusterFields {
+  readonly source: string
+  readonly namespace: string
+}
 
 /** An authority and a server certificate that it signed, valid for 127.0.0.1 and `inner.example.com`. */
 export interface WireFixture {
   readonly authority: TestAuthority
   readonly pair: KeyPair
-  /** Configuration for a server that uses `pair`. */
-  configOf(server: TestServer, more?: Partial<ClusterConfig>): ClusterConfig
+  /** Configuration for a server that uses `pair`; also that of a cluster. */
+  configOf(server: TestServer, more?: Partial<ServerConfig>): ServerConfig & ClusterFields
 }
 
 /** Generates new keys. */
@@ -33,7 +44,7 @@ export async function wireFixture(): Promise<WireFixture> {
 }
 
 /** Trust in one authority. */
-export function trusting(certificate: string): ClusterConfig['trust'] {
+export function trusting(certificate: string): ServerConfig['trust'] {
   return { certificateAuthority: { read: async () => certificate } }
 }
 
@@ -43,7 +54,7 @@ export function fixed(credentials: Credentials): CredentialSource {
 }
 
 /** A transport that closes at the end of the test. */
-export function transportOf(config: ClusterConfig, options: UndiciTransportOptions = {}): Transport & AsyncDisposable {
+export function transportOf(config: ServerConfig, options: UndiciTransportOptions = {}): Transport & AsyncDisposable {
   const transport = new UndiciTransport(config, options)
   return {
     send: (request) => transport.send(request),
