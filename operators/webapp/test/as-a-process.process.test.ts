@@ -15,7 +15,7 @@ it('the WebApp operator as a process survives crashes and lost leases, and its w
     ],
     { cwd: root, maxBuffer: 64 * 1024 * 1024 },
   )
-  const { report } = JSON.parse(stdout)
+  const [report] = JSON.parse(stdout).reports
   expect(report.divergences).toEqual([])
   for (const { explored, missed } of report.patterns) expect(explored).toBeGreaterThan(missed)
 })

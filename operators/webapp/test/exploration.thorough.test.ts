@@ -4,18 +4,22 @@ import { exploration } from '../exploration/webapp.ts'
 
 /** One of each pattern; `npm run explore` tries them all. */
 const POINTS_EACH = 1
-const BUDGET = 6
+const SAMPLES = 6
 
 const { operator, scenario } = exploration
 
 /** One exploration for all patterns: they share the undisturbed runs, which take longer than their points. */
 async function reportsOf(patterns: readonly PatternName[], maxPoints: number) {
-  const { patterns: reports, divergences } = await explore(operator, scenario, { patterns, budget: BUDGET, maxPoints })
+  const { patterns: reports, divergences } = await explore(operator, scenario, {
+    patterns,
+    samples: SAMPLES,
+    maxPoints,
+  })
   return reports.map((report) => ({
     ...report,
     texts: divergences
       .filter(({ pattern }) => pattern === report.pattern)
-      .map((divergence) => divergenceText(divergence, operator.name, { budget: BUDGET })),
+      .map((divergence) => divergenceText(divergence, operator.name, { samples: SAMPLES })),
   }))
 }
 

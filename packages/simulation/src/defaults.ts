@@ -40,7 +40,7 @@ export const EXPLORATION_DEFAULTS = Object.freeze({
   /** Real time of a quick exploration of one operator. */
   quickSeconds: 60,
   /** Points tried for each pattern that is sampled. */
-  budget: 24,
+  samples: 24,
   /** Shorter or simpler walks that are tried when one fails. */
   maxShrinkRuns: 40,
   /** Pairs of faults tried. */

@@ -1,15 +1,7 @@
 /** @module Deterministic worlds for operators, and the exploration of every fault in them. */
 
 export { type Difference, differences, formatDifference } from './compare/difference.ts'
-export {
-  type Divergence,
-  type ExplorationReport,
-  type ExploreOptions,
-  explore,
-  type PatternReport,
-  type Progress,
-} from './explore.ts'
-export { Explorer, type ExplorerOptions, type PointInfo } from './explorer.ts'
+export { type ExploreOptions, Explorer, type ExplorerOptions, explore } from './explore.ts'
 export type { Problem, ProblemKind } from './judge/problem.ts'
 export type {
   Edit,
@@ -25,6 +17,13 @@ export type {
 } from './operator-under-test.ts'
 export type { PointOutcome, Shape } from './patterns/pattern.ts'
 export { PATTERN_NAMES, type PatternName, type PatternReference } from './patterns/pattern-names.ts'
+export type {
+  Divergence,
+  ExplorationReport,
+  PatternReport,
+  PointInfo,
+  Progress,
+} from './report/exploration-report.ts'
 export { divergenceText, type ReplayOptions, reportTable } from './report/report-text.ts'
 export type { ScenarioRun, ScenarioRunOptions } from './run/run-options.ts'
 export { runScenario } from './run/scenario-run.ts'

@@ -1,9 +1,34 @@
-/** Spreads independent runs over threads, each with a bound on its memory and on its silence. */
+/** Spreads the runs of an exploration over threads, each with a bound on its memory and on its silence. */
 import { getCompileCacheDir } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { EXPLORATION_DEFAULTS } from './defaults.ts'
+import { loadExploration } from './exploration-modules.ts'
+import { type ExploreOptions, exploreWith, type PointRunner } from './explore.ts'
 import { problem } from './judge/problem.ts'
-import { type Answer, describeTask, type Task, type WorkerSetup } from './work.ts'
+import type { PointOutcome } from './patterns/pattern.ts'
+import type { PatternName } from './patterns/pattern-names.ts'
+import type { ExplorationReport, PointInfo, PointTask } from './report/exploration-report.ts'
+
+/** Where an exploration comes from: a module that exports it as `exploration`. */
+export interface WorkerSetup {
+  readonly modulePath: string
+  readonly seed: number
+  readonly samples: number
+}
+
+/** Something to do. */
+export type Task = { readonly type: 'points'; readonly pattern: PatternName } | ({ readonly type: 'run' } & PointTask)
+
+/** What came of it; `error` when the exploration itself broke. */
+export type Answer =
+  | { readonly type: 'outcome'; readonly outcome: PointOutcome; readonly durationMs: number }
+  | { readonly type: 'points'; readonly points: readonly PointInfo[] }
+  | { readonly type: 'error'; readonly message: string }
+
+/** `failed-request point 7`, as messages name a task. */
+function describeTask(task: Task): string {
+  return task.type === 'points' ? `the points of ${task.pattern}` : `${task.pattern} point ${task.point}`
+}
 
 /** Compiled beside this module in a published package, a source in a checkout. */
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
@@ -43,7 +68,7 @@ export interface TaskObserver<T extends Task> {
  * *Errors*: {@link ExplorationFailedError} when what is not a run breaks a thread, or a run breaks in itself.
  *
  * @example
- * await using pool = new WorkerPool({ modulePath, seed: 1, budget: 24 }, { threads: 2 })
+ * await using pool = new WorkerPool({ modulePath, seed: 1, samples: 24 }, { threads: 2 })
  * await pool.all(tasks, { done: (task, answer) => report(task, answer) })
  */
 export class WorkerPool implements AsyncDisposable {
@@ -121,4 +146,57 @@ function ask(worker: Worker, task: Task, maxMs: number): Promise<Answer> {
     worker.off('error', reject)
     worker.off('exit', onExit)
   })
+}
+
+type RunTask = Extract<Task, { readonly type: 'run' }>
+
+/** Options of {@link exploreInThreads}. */
+export interface ExploreInThreadsOptions extends ExploreOptions {
+  readonly threads: number
+}
+
+/**
+ * Explores what a module exports as `exploration`.
+ *
+ * @example
+ * const report = await exploreInThreads('/repo/operators/webapp/exploration/webapp.ts', { threads: 2 })
+ */
+export async function exploreInThreads(
+  modulePath: string,
+  options: ExploreInThreadsOptions,
+): Promise<ExplorationReport> {
+  const { seed = EXPLORATION_DEFAULTS.seed, samples = EXPLORATION_DEFAULTS.samples, threads, signal } = options
+  const { operator, scenario } = await loadExploration(modulePath)
+  await using pool = new WorkerPool({ modulePath, seed, samples }, { threads })
+  const subject = { operator: operator.name, scenario: scenario.name, seed }
+  // Awaited here: the pool ends with this function.
+  return await exploreWith(sideBySide(pool, signal), subject, options)
+}
+
+/** Runs points in the threads of a pool. */
+function sideBySide(pool: WorkerPool, signal: AbortSignal | undefined): PointRunner {
+  return {
+    points: async (patterns) => {
+      const found = new Map<PatternName, readonly PointInfo[]>()
+      const tasks = patterns.map((pattern) => ({ type: 'points', pattern }) as const)
+      await pool.all(tasks, {
+        done: ({ pattern }, answer) => {
+          if (answer.type === 'points') found.set(pattern, answer.points)
+        },
+        isOver: () => signal?.aborted === true,
+      })
+      return found
+    },
+    run: (tasks, { begun, done, isOver }) =>
+      pool.all<RunTask>(
+        tasks.map((task): RunTask => ({ type: 'run', ...task })),
+        {
+          begun,
+          done: (task, answer) => {
+            if (answer.type === 'outcome') done(task, answer.outcome, answer.durationMs)
+          },
+          isOver,
+        },
+      ),
+  }
 }

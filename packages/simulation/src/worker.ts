@@ -1,14 +1,14 @@
 /** Runs points in a separate thread, one at a time. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { Explorer } from './explorer.ts'
-import { loadExploration } from './load-exploration.ts'
-import type { Answer, Task, WorkerSetup } from './work.ts'
+import { loadExploration } from './exploration-modules.ts'
+import { Explorer } from './explore.ts'
+import type { Answer, Task, WorkerSetup } from './worker-pool.ts'
 
 const port = parentPort
 if (port !== null) {
   // The data is what the pool passed when it started this thread.
-  const { modulePath, seed, budget } = workerData as WorkerSetup
-  const explorer = loadExploration(modulePath).then((exploration) => new Explorer(exploration, { seed, budget }))
+  const { modulePath, seed, samples } = workerData as WorkerSetup
+  const explorer = loadExploration(modulePath).then((exploration) => new Explorer(exploration, { seed, samples }))
   // Reported with the first task; until then nothing listens.
   explorer.catch(() => undefined)
   port.on('message', (task: Task) => {

@@ -70,7 +70,7 @@ describe('the same operator without the bugs', () => {
   let report: ExplorationReport
   // One exploration for all patterns: they share the undisturbed runs.
   beforeAll(async () => {
-    report = await explore(correctOperator, boxScenario, { patterns, budget: 6, maxPoints: 3 })
+    report = await explore(correctOperator, boxScenario, { patterns, samples: 6, maxPoints: 3 })
   }, 120_000)
 
   it.each(patterns)('passes %s', (pattern) => {

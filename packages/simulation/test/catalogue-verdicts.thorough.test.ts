@@ -89,7 +89,7 @@ it.each(distinct)('$name is caught within the minute of a quick exploration', { 
 
 describe('a correct operator is not', () => {
   it.each(good)('$name', { timeout: 60_000 }, async (operator) => {
-    const { divergences } = await explore(operator, noteScenario, { budget: 2, maxPoints: 2 })
+    const { divergences } = await explore(operator, noteScenario, { samples: 2, maxPoints: 2 })
     expect(divergences.map((one) => divergenceText(one, operator.name).slice(0, 2_000))).toEqual([])
   })
 })

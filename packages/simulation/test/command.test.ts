@@ -1,5 +1,7 @@
-import { execFile } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -20,12 +22,23 @@ const run = (program: string, args: readonly string[]): Promise<Ended> =>
     (error: Ended) => error,
   )
 
+/** Interrupts the process as soon as its standard error has said this; all of what it says. */
+async function interruptAt(child: ChildProcessWithoutNullStreams, beginning: string): Promise<string> {
+  let said = ''
+  for await (const chunk of child.stderr.setEncoding('utf8')) {
+    const isNew = !said.includes(beginning)
+    said += chunk
+    if (isNew && said.includes(beginning)) child.kill('SIGINT')
+  }
+  return said
+}
+
 describe('reeve explore', () => {
   const module = join(root, 'packages/simulation/test/support/too-early.ts')
-  const reeveExplore = (...args: readonly string[]) => run(process.execPath, [reeve, '--threads', '1', ...args])
+  const reeveExplore = (...args: readonly string[]) => run(process.execPath, [reeve, '--parallel', '1', ...args])
 
   it('explores the given module and prints a command that replays a divergence exactly, here in JSON', async () => {
-    const first = await reeveExplore('--module', module, '--pattern', 'T1', '--max-points', '6')
+    const first = await reeveExplore('--module', module, '--pattern', 'T1', '--points', '6')
     expect(first.code).toBe(1)
     expect(first.stderr).toMatch(
       /removes-finalizer-too-early crash-after-write: 6 points\n(.*\n)*.*: 6 runs, \d divergences?, .* s\n/,
@@ -42,6 +55,19 @@ describe('reeve explore', () => {
     expect(report.patterns[0].durationMs).toBeGreaterThan(0)
     expect(report.divergences[0].differences[0]).toMatchObject({ object: 'outside gift' })
     expect(divergenceText(report.divergences[0], report.operator, { module })).toContain(divergence)
+  })
+
+  it('ends when it is interrupted, with the report so far', async () => {
+    const options = ['--parallel', '1', '--module', module, '--pattern', 'crash-after-write,failed-request']
+    const child = spawn(process.execPath, [reeve, ...options], { cwd: root })
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      interruptAt(child, 'crash-after-write: '),
+      once(child, 'exit'),
+    ])
+    expect(stderr).toContain('\ninterrupted: ending the runs; once more ends everything at once\n')
+    expect(stdout).toMatch(/\n\d+ of \d+ points .* divergences.*\n$/)
+    expect(code).toBe(130)
   })
 
   it('explains itself, and rejects what it does not understand', async () => {

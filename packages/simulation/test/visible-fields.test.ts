@@ -51,7 +51,7 @@ const nothing: Scenario = { name: 'nothing', steps: [{ name: 'nothing', act: asy
 /** The problems of each field of an operator whose example is `spec`. */
 async function problemsOf(operator: OperatorUnderTest, spec?: PlainObject): Promise<readonly string[]> {
   const tested = { ...operator, ...(spec && { exampleSpecs: [spec] }) }
-  const explorer = new Explorer({ operator: tested, scenario: nothing }, { budget: 2 })
+  const explorer = new Explorer({ operator: tested, scenario: nothing }, { samples: 2 })
   const found: string[] = []
   for (const [point, { label, shape }] of (await explorer.points('declared-states')).entries()) {
     // The other points are walks through several states, in which no single field is judged.

@@ -1,7 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import type { Answer, Task } from '../src/work.ts'
-import { ExplorationFailedError, WorkerPool, type WorkerPoolOptions } from '../src/worker-pool.ts'
+import {
+  type Answer,
+  ExplorationFailedError,
+  type Task,
+  WorkerPool,
+  type WorkerPoolOptions,
+} from '../src/worker-pool.ts'
 
 const run = (pattern: 'crash-after-write' | 'relist', point: number): Task => ({ type: 'run', pattern, point })
 
@@ -12,7 +17,7 @@ async function problemsOf(
   options: Partial<WorkerPoolOptions> = {},
 ): Promise<readonly (readonly string[])[]> {
   const modulePath = fileURLToPath(new URL(`./support/${module}.ts`, import.meta.url))
-  await using pool = new WorkerPool({ modulePath, seed: 1, budget: 4 }, { threads: 1, ...options })
+  await using pool = new WorkerPool({ modulePath, seed: 1, samples: 4 }, { threads: 1, ...options })
   const answers: Answer[] = []
   await pool.all(tasks, { done: (_, answer) => answers.push(answer) })
   return answers.map((answer) =>

@@ -21,18 +21,7 @@ describe.skipIf(chromiumPath === undefined)('the report of an exploration (skipp
     folder = await mkdtemp(join(tmpdir(), 'reeve-report-'))
     file = join(folder, 'report.html')
     const module = 'packages/simulation/test/support/too-early.ts'
-    const options = [
-      '--threads',
-      '1',
-      '--pattern',
-      'T1',
-      '--max-points',
-      '6',
-      '--report',
-      'html',
-      '--report-file',
-      file,
-    ]
+    const options = ['--parallel', '1', '--pattern', 'T1', '--points', '6', '--report', 'html', '--report-file', file]
     const explored = await run(process.execPath, ['packages/simulation/src/cli.ts', '--module', module, ...options], {
       cwd: root,
     }).then(

@@ -24,7 +24,7 @@ const PATTERNS: readonly PatternReference[] = [
 ]
 
 it('the Dynatrace operator survives faults all over the life of a DynaKube', { timeout: 240_000 }, async () => {
-  const report = await explore(operator, scenario, { patterns: PATTERNS, budget: 2, maxPoints: 2 })
+  const report = await explore(operator, scenario, { patterns: PATTERNS, samples: 2, maxPoints: 2 })
   expect(report.divergences.map((divergence) => divergenceText(divergence, operator.name))).toEqual([])
   expect(report.patterns.map(({ explored, missed }) => explored - missed)).toEqual(PATTERNS.map(() => 2))
 })

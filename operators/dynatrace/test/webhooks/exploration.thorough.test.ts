@@ -24,7 +24,7 @@ const PATTERNS: readonly PatternReference[] = [
 ]
 
 it('pods are admitted, and namespaces and their Secrets are created and deleted, whatever happens to the operator', async () => {
-  const report = await explore(operator, scenario, { patterns: PATTERNS, budget: 2, maxPoints: 2 })
+  const report = await explore(operator, scenario, { patterns: PATTERNS, samples: 2, maxPoints: 2 })
   expect(report.divergences.map((divergence) => divergenceText(divergence, operator.name))).toEqual([])
 })
 

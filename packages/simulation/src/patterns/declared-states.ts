@@ -23,15 +23,15 @@ export const declaredStates: Pattern = {
   async points(context) {
     const schema = specSchema(context)
     if (schema === undefined || context.operator.walksStates === false) return []
-    const { seed, budget, operator } = context
+    const { seed, samples, operator } = context
     const walker = new StateWalker(context)
     const parts = { context, walker, schema }
-    const examples = operator.exampleSpecs ?? [fullest(fc.sample(specsOf(parts), { seed, numRuns: 2 * budget }))]
+    const examples = operator.exampleSpecs ?? [fullest(fc.sample(specsOf(parts), { seed, numRuns: 2 * samples }))]
     return [
       ...examples.flatMap((full) => [...singleSteps(parts, full), ...sequences(parts, full)]),
       ...optionalSteps(parts, examples),
       ...waysBack(parts, examples),
-      ...Array.from({ length: Math.ceil(budget / 2) }, (_, walk) => randomWalk(parts, walk)),
+      ...Array.from({ length: Math.ceil(samples / 2) }, (_, walk) => randomWalk(parts, walk)),
     ]
   },
 }

@@ -30,7 +30,7 @@ export interface PatternContext {
   readonly scenario: Scenario
   readonly seed: number
   /** Points of a pattern that is sampled. */
-  readonly budget: number
+  readonly samples: number
   /** How many shorter or simpler walks are tried when one fails. */
   readonly maxShrinkRuns: number
   /** The undisturbed run in a mode; run once and cached. */

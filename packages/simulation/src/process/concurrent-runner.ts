@@ -1,21 +1,12 @@
 /** Runs points of processes side by side, and repeats those that show something. */
-import type { PointObserver, PointRunner, PointTask } from '../explore-with.ts'
-import type { Explorer } from '../explorer.ts'
+import type { Explorer, PointObserver, PointRunner } from '../explore.ts'
 import type { PointOutcome } from '../patterns/pattern.ts'
 import type { PatternName } from '../patterns/pattern-names.ts'
+import type { PointTask, Unconfirmed } from '../report/exploration-report.ts'
 import type { RunSlots } from './run-slots.ts'
 
 /** How often a divergence must show: real time is never the same twice. */
 const CONFIRMATIONS = 3
-
-/** A point that showed something once, and not again. */
-export interface Unconfirmed {
-  readonly pattern: PatternName
-  readonly label: string
-  readonly message: string
-  /** Whether the time was over before it could be repeated. */
-  readonly isCutOff: boolean
-}
 
 /** Options of {@link concurrentRunner}. */
 export interface ConcurrentRunnerOptions {

@@ -1,12 +1,11 @@
 /** Explores an operator that runs in a process of its own. */
-import type { Divergence, ExplorationReport, ExploreOptions } from '../explore.ts'
-import { exploreWith } from '../explore-with.ts'
-import { Explorer } from '../explorer.ts'
+import { type ExploreOptions, Explorer, exploreWith } from '../explore.ts'
 import type { Exploration } from '../operator-under-test.ts'
 import { PATTERN_NAMES } from '../patterns/pattern-names.ts'
-import { concurrentRunner, type Unconfirmed, unlessInterrupted } from './concurrent-runner.ts'
-import { processExploration } from './process-exploration.ts'
+import type { Divergence, ExplorationReport, Unconfirmed } from '../report/exploration-report.ts'
+import { concurrentRunner, unlessInterrupted } from './concurrent-runner.ts'
 import { RunSlots } from './run-slots.ts'
+import { scenarioExploration } from './scenario-exploration.ts'
 import { ScenarioError } from './scenario-fields.ts'
 import { readScenario } from './scenario-file.ts'
 import { scenarioTimes } from './scenario-times.ts'
@@ -30,7 +29,7 @@ function endsAfterMs(maxSeconds: number | undefined, patienceMs: number): number
 }
 
 /** Options of {@link exploreProcess}. */
-export interface ExploreProcessOptions extends Omit<ExploreOptions, 'seed'> {
+export interface ExploreProcessOptions extends Omit<ExploreOptions, 'seed' | 'point'> {
   /** The scenario file. */
   readonly path: string
   /** How the operator is started. @default what the file says */
@@ -44,19 +43,6 @@ export interface ExploreProcessOptions extends Omit<ExploreOptions, 'seed'> {
   readonly onLine?: (instance: string, line: string) => void
 }
 
-/** A report on a process. */
-export interface ProcessReport extends ExplorationReport {
-  readonly divergences: readonly ProcessDivergence[]
-  /** What showed once and not again. */
-  readonly unconfirmed: readonly Unconfirmed[]
-}
-
-/** A divergence that was seen three times. */
-export interface ProcessDivergence extends Divergence {
-  /** The steps that are needed to see it; none for a walk through declared states, which has its own. */
-  readonly steps: readonly string[]
-}
-
 /**
  * Explores the operator of a scenario file.
  *
@@ -66,7 +52,7 @@ export interface ProcessDivergence extends Divergence {
  * @example
  * const { divergences } = await exploreProcess({ path: 'scenario.yaml', parallel: { min: 4, max: 8 }, maxSeconds: 600 })
  */
-export async function exploreProcess(options: ExploreProcessOptions): Promise<ProcessReport> {
+export async function exploreProcess(options: ExploreProcessOptions): Promise<ExplorationReport> {
   const { path, command, env, parallel, onLine, shrinks = true, maxSeconds, signal: interrupted } = options
   const file = await readScenario(path)
   const trust =
@@ -74,7 +60,7 @@ export async function exploreProcess(options: ExploreProcessOptions): Promise<Pr
   try {
     using limit = new TimeLimit(endsAfterMs(maxSeconds, scenarioTimes(file).patienceMs))
     const signal = interrupted === undefined ? limit.signal : AbortSignal.any([interrupted, limit.signal])
-    const { operator, scenario } = processExploration(file, { path, command, env, trust, onLine, signal })
+    const { operator, scenario } = scenarioExploration(file, { path, command, env, trust, onLine, signal })
     // Whatever world the operator deals with, the exploration makes it and hands it over.
     const exploration = { operator, scenario } as unknown as Exploration
     const unconfirmed: Unconfirmed[] = []
@@ -92,7 +78,7 @@ export async function exploreProcess(options: ExploreProcessOptions): Promise<Pr
     const steps = scenario.steps.map(({ name }) => name)
     const shrinker = new Shrinker(exploration, () => signal.aborted || !shrinks, options)
     const divergences = await Promise.all(
-      report.divergences.map(async (divergence): Promise<ProcessDivergence> => {
+      report.divergences.map(async (divergence): Promise<Divergence> => {
         const work = () => slots.run(() => shrinker.shrunk(divergence))
         const shrunk = (await unlessInterrupted(signal, work)) ?? {
           divergence,

@@ -1,8 +1,8 @@
 /** Finds the shortest scenario that still shows a divergence. */
 import { shapeName } from '../choose-points.ts'
-import type { Divergence } from '../explore.ts'
-import { Explorer, type ExplorerOptions } from '../explorer.ts'
+import { Explorer, type ExplorerOptions } from '../explore.ts'
 import type { Exploration } from '../operator-under-test.ts'
+import type { Divergence } from '../report/exploration-report.ts'
 
 /** Scenarios that are tried for one divergence. */
 const MAX_TRIES = 4

@@ -1,6 +1,6 @@
 /** Says which points there are when none has the shape that was asked for. */
 import { shapeName } from '../choose-points.ts'
-import type { Explorer } from '../explorer.ts'
+import type { Explorer } from '../explore.ts'
 import type { PatternReference } from '../patterns/pattern-names.ts'
 
 /** Names that are suggested. */

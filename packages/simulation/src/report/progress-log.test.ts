@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Progress } from '../explore.ts'
+import type { Progress } from './exploration-report.ts'
 import { ProgressLog } from './progress-log.ts'
 
 function logTo(isTerminal: boolean) {

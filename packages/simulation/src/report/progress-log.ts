@@ -1,5 +1,5 @@
 /** Reports the progress of an exploration: one live line on a terminal, periodic lines elsewhere. */
-import type { Progress } from '../explore.ts'
+import type { Progress } from './exploration-report.ts'
 
 /** Between two lines about the same pattern without a terminal. */
 const QUIET_MS = 10_000

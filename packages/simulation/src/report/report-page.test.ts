@@ -1,6 +1,6 @@
 import { reportPage } from '@reeve/console/report'
 import { expect, it } from 'vitest'
-import type { Divergence, ExplorationReport } from '../explore.ts'
+import type { Divergence, ExplorationReport } from './exploration-report.ts'
 import { reportData } from './report-page.ts'
 
 const divergence: Divergence = {
@@ -26,21 +26,21 @@ const report: ExplorationReport = {
 }
 
 it('the page of a report has the trace, both end states and the command that replays a divergence', () => {
-  const { explorations } = reportData([{ report, replay: { budget: 5 } }], { generatedMs: 0, durationMs: 1 })
+  const { explorations } = reportData([{ report, replay: { samples: 5 } }], { generatedMs: 0, durationMs: 1 })
   expect(explorations[0]?.divergences[0]).toMatchObject({
     label: 'killed after request 9',
     trace: [{ kind: 'fault' }],
     endStates: [{ object: 'services default/shop', undisturbed: '{\n  "kind": "Service"\n}' }],
-    replay: 'npm run explore -- --operator webapp --pattern crash-after-write --point 7 --seed 3 --budget 5',
+    replay: 'npm run explore -- --operator webapp --pattern crash-after-write --point 7 --seed 3 --samples 5',
   })
 })
 
 it('the page of a report has the steps that a divergence of a process needs, what was seen once, and no seed', () => {
   const steps = ['create']
-  const unconfirmed = [{ pattern: 'relist', label: 'event 3', message: 'the runs differ' }]
-  const process = { ...report, divergences: [{ ...divergence, steps }] }
+  const unconfirmed = [{ pattern: 'relist', label: 'event 3', message: 'the runs differ', isCutOff: false }] as const
+  const process = { ...report, divergences: [{ ...divergence, steps }], unconfirmed }
   const replay = { process: 'reeve explore --scenario a.yaml' }
-  const { explorations } = reportData([{ report: process, replay, unconfirmed }], { generatedMs: 0, durationMs: 1 })
+  const { explorations } = reportData([{ report: process, replay }], { generatedMs: 0, durationMs: 1 })
   expect(explorations[0]).toMatchObject({ divergences: [{ steps }], unconfirmed })
   expect(explorations[0]).not.toHaveProperty('seed')
 })

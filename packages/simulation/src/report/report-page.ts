@@ -1,19 +1,14 @@
 /** What a report in HTML shows of explorations. */
 import type { EndState, ReportData, ReportedDivergence } from '@reeve/console/report'
-import type { Divergence, ExplorationReport } from '../explore.ts'
 import { patternNumber } from '../patterns/pattern-names.ts'
+import type { Divergence, ExplorationReport } from './exploration-report.ts'
 import { coverageText, type ReplayOptions, replayCommand, summaryLine } from './report-text.ts'
 
 /** A report, and what its replay commands need. */
 export interface ReportedRun {
-  readonly report: Omit<ExplorationReport, 'divergences'> & { readonly divergences: readonly ReportableDivergence[] }
+  readonly report: ExplorationReport
   readonly replay: ReplayOptions
-  /** What was seen once and not again. @default nothing */
-  readonly unconfirmed?: ReportData['explorations'][number]['unconfirmed']
 }
-
-/** A divergence, with the steps that are needed to see it where they are known. */
-type ReportableDivergence = Divergence & { readonly steps?: readonly string[] }
 
 /**
  * The content of a report.
@@ -29,7 +24,7 @@ export function reportData(
   return {
     ...times,
     summary: summaryLine(reports, times.durationMs),
-    explorations: runs.map(({ report, replay, unconfirmed }) => ({
+    explorations: runs.map(({ report, replay }) => ({
       operator: report.operator,
       scenario: report.scenario,
       ...(replay.process === undefined && { seed: report.seed }),
@@ -40,12 +35,12 @@ export function reportData(
         coverage: coverageText(one),
       })),
       divergences: report.divergences.map((divergence) => shown(divergence, report.operator, replay)),
-      ...(unconfirmed && { unconfirmed }),
+      ...(report.unconfirmed && { unconfirmed: report.unconfirmed }),
     })),
   }
 }
 
-function shown(divergence: ReportableDivergence, operator: string, replay: ReplayOptions): ReportedDivergence {
+function shown(divergence: Divergence, operator: string, replay: ReplayOptions): ReportedDivergence {
   const { pattern, point, label, problems, trace, differences, endStates = [], steps } = divergence
   return {
     pattern,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Divergence, ExplorationReport } from '../explore.ts'
+import type { Divergence, ExplorationReport } from './exploration-report.ts'
 import { divergencesText, divergenceText, missedText, reportTable, summaryLine } from './report-text.ts'
 
 const divergence: Divergence = {
@@ -78,13 +78,13 @@ it('the text of a report shows problems of a divergence that look alike once, su
 })
 
 it('the text of a report shows a divergence with its trace, its difference and the command that replays it', () => {
-  const text = divergenceText(divergence, 'webapp', { budget: 5 })
+  const text = divergenceText(divergence, 'webapp', { samples: 5 })
   expect(text).toContain('webapp crash-after-write point 7: killed after request 9')
   expect(text).toContain('state-differs: the runs differ')
   expect(text).toContain('- services default/shop: exists only in the undisturbed run')
   expect(text).toContain('1.500s op-1   request  create services default/shop')
   expect(text).toContain(
-    'replay: npm run explore -- --operator webapp --pattern crash-after-write --point 7 --seed 3 --budget 5',
+    'replay: npm run explore -- --operator webapp --pattern crash-after-write --point 7 --seed 3 --samples 5',
   )
 })
 

@@ -3,10 +3,10 @@
 import { shapeName } from '../choose-points.ts'
 import { formatDifference } from '../compare/difference.ts'
 import { EXPLORATION_DEFAULTS } from '../defaults.ts'
-import type { Divergence, ExplorationReport, PatternReport } from '../explore.ts'
 import type { ProblemKind } from '../judge/problem.ts'
 import { patternNumber } from '../patterns/pattern-names.ts'
 import { formatEntry } from '../world/trace.ts'
+import type { Divergence, ExplorationReport, PatternReport } from './exploration-report.ts'
 
 /** Lines of trace and fields of difference that are printed; the JSON output has all that was kept. */
 const MAX_TRACE_LINES = 40
@@ -87,7 +87,7 @@ export function summaryLine(reports: readonly ExplorationReport[], durationMs: n
 /** What the command that replays a point needs besides the point. */
 export interface ReplayOptions {
   /** As the exploration had it: it decides which points a sampled pattern has. @default 24 */
-  readonly budget?: number
+  readonly samples?: number
   /** The module of an operator that is not found automatically. */
   readonly module?: string
   /** Of an operator in its own process: the beginning of the command. Its points are named by their shapes. */
@@ -98,11 +98,11 @@ export interface ReplayOptions {
 export function replayCommand(
   { pattern, point, seed, shape }: Divergence,
   operator: string,
-  { budget = EXPLORATION_DEFAULTS.budget, module, process }: ReplayOptions = {},
+  { samples = EXPLORATION_DEFAULTS.samples, module, process }: ReplayOptions = {},
 ): string {
   if (process !== undefined) return `${process} --pattern ${pattern} --only ${quoted(shapeName(shape))}`
   const which = module === undefined ? `--operator ${operator}` : `--module ${module}`
-  const sampled = budget === EXPLORATION_DEFAULTS.budget ? '' : ` --budget ${budget}`
+  const sampled = samples === EXPLORATION_DEFAULTS.samples ? '' : ` --samples ${samples}`
   return `npm run explore -- ${which} --pattern ${pattern} --point ${point} --seed ${seed}${sampled}`
 }
 
@@ -179,7 +179,7 @@ function problemLines(problems: Divergence['problems']): readonly string[] {
 
 /** A divergence in full. */
 export function divergenceText(divergence: Divergence, operator: string, options: ReplayOptions = {}): string {
-  const { pattern, point, label, problems, trace, differences } = divergence
+  const { pattern, point, label, problems, trace, differences, steps = [] } = divergence
   const shown = trace.slice(0, MAX_TRACE_LINES)
   return [
     `${operator} ${pattern} point ${point}: ${label}`,
@@ -188,6 +188,7 @@ export function divergenceText(divergence: Divergence, operator: string, options
     ...differences.slice(0, MAX_DIFFERENCES).map((difference) => `  - ${formatDifference(difference)}`),
     ...(shown.length > 0 ? ['  what happened:', ...shown.map((entry) => `  ${formatEntry(entry)}`)] : []),
     ...(trace.length > shown.length ? [`  … ${trace.length - shown.length} more with --output json`] : []),
+    ...(steps.length > 0 ? [`  needs the steps: ${steps.join(', ')}`] : []),
     `  replay: ${replayCommand(divergence, operator, options)}`,
   ].join('\n')
 }

@@ -85,7 +85,7 @@ describe.concurrent('an exploration that is interrupted', () => {
     exploration.interrupt()
     expect(await exploration.ended).toBe(130)
     expect(exploration.hasWritten('stopped')).toBe(true)
-    expect(exploration.output.err).toContain('interrupted: stopping the operator')
+    expect(exploration.output.err).toContain('interrupted: ending the runs')
     expect(exploration.output.out).toContain('0 divergences')
     expect(await exploration.leftFiles()).toEqual([])
     await vi.waitUntil(async () => !(await exploration.isRunning()), WAIT)

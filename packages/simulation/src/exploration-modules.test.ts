@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findExplorations } from './find-explorations.ts'
+import { findExplorations } from './exploration-modules.ts'
 
 let root: string
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { inRounds } from './explore-with.ts'
+import { inRounds } from './explore.ts'
 
 it('an exploration takes one point of each pattern in turn, new shapes first, when time is short', () => {
   const point = (coarse: string) => ({ label: coarse, shape: { coarse, fine: '' } })

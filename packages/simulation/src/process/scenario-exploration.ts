@@ -12,7 +12,7 @@ import { ServiceWorld, substituted } from './service-world.ts'
 import type { WebhookTrust } from './webhook-trust.ts'
 
 /** How the processes of an exploration are run. */
-export interface ProcessExplorationOptions {
+export interface ScenarioExplorationOptions {
   /** Replaces the command of the file. */
   readonly command?: string | undefined
   /** Variables of the operator, in addition to those of the file. */
@@ -32,11 +32,14 @@ export interface ProcessExplorationOptions {
  *
  * *Errors*: {@link ScenarioError} without a command, and for times that cannot work together.
  */
-export function processExploration(file: ScenarioFile, options: ProcessExplorationOptions): Exploration<ServiceWorld> {
+export function scenarioExploration(
+  file: ScenarioFile,
+  options: ScenarioExplorationOptions,
+): Exploration<ServiceWorld> {
   return { operator: operatorOf(file, options), scenario: scenarioOf(file, options.signal) }
 }
 
-function operatorOf(file: ScenarioFile, options: ProcessExplorationOptions): OperatorUnderTest<ServiceWorld> {
+function operatorOf(file: ScenarioFile, options: ScenarioExplorationOptions): OperatorUnderTest<ServiceWorld> {
   const command = options.command ?? file.command
   if (command === undefined)
     throw new ScenarioError('operator.command is missing: say how to start the operator there, or with --command')
