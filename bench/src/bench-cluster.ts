@@ -1,10 +1,10 @@
 /** A cluster in a separate process, so that the server's work does not slow down what is measured. */
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { connect } from '@reeve/kube'
 
 /** How to reach the cluster. */
@@ -14,6 +14,8 @@ export interface BenchCluster extends AsyncDisposable {
 
 /** Which API server is measured against. */
 export type ClusterKind = 'embedded' | 'real'
+
+const REEVE = fileURLToPath(new URL('../../packages/cli/bin/reeve.js', import.meta.url))
 
 /** How long a cluster may take to respond. */
 const START_MS = 30_000
@@ -34,9 +36,8 @@ export async function startBenchCluster(kind: ClusterKind, options: BenchCluster
   }
   const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'))
   const kubeconfigPath = join(folder, 'kubeconfig')
-  const root = dirname(createRequire(import.meta.url).resolve('@reeve/embedded-cluster'))
   const flags = ['--kubeconfig', kubeconfigPath, ...(hasControllers ? [] : ['--no-controllers'])]
-  const child = spawn(process.execPath, [join(root, 'cli.ts'), ...flags], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn(process.execPath, [REEVE, 'cluster', ...flags], { stdio: ['ignore', 'ignore', 'inherit'] })
   await untilAnswering(kubeconfigPath)
   return {
     kubeconfigPath,

@@ -16,23 +16,23 @@ export interface MeasuredServer extends AsyncDisposable {
   memoryBytes(): Promise<number>
 }
 
-const LAUNCHER = fileURLToPath(new URL('../../packages/embedded-cluster/bin/reeve-cluster.js', import.meta.url))
+const LAUNCHER = fileURLToPath(new URL('../../packages/cli/bin/reeve.js', import.meta.url))
 
-/** Starts only `reeve-cluster`. */
+/** Starts only `reeve cluster`. */
 export async function startEmbedded(): Promise<MeasuredServer> {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-bench-'))
   const kubeconfig = join(folder, 'kubeconfig')
   const start = performance.now()
   const child = spawn(
     process.execPath,
-    [LAUNCHER, '--kubeconfig', kubeconfig, '--no-controllers', '--authorization', 'RBAC'],
+    [LAUNCHER, 'cluster', '--kubeconfig', kubeconfig, '--no-controllers', '--authorization', 'RBAC'],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const ended = once(child, 'exit')
   // Its first words say that it is ready; an end before them is an error.
   await Promise.race([
     once(child.stdout, 'data'),
-    ended.then(([code]) => Promise.reject(new Error(`reeve-cluster ended with ${code}`))),
+    ended.then(([code]) => Promise.reject(new Error(`reeve cluster ended with ${code}`))),
   ])
   return measured(kubeconfig, start, [child.pid ?? 0], async () => {
     child.kill('SIGTERM')

@@ -1,9 +1,9 @@
-/** @module `reeve cluster`, also `reeve-cluster`: runs an embedded cluster until it is stopped. */
+/** @module `reeve cluster`: runs an embedded cluster until it is stopped. */
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import type { EmbeddedClusterOptions } from './cluster-options.ts'
 
-const usage = (name: string) => `Usage: ${name} [options]
+const USAGE = `Usage: reeve cluster [options]
 
 Starts a Kubernetes API server with simulated nodes and workloads.
 
@@ -19,9 +19,9 @@ Starts a Kubernetes API server with simulated nodes and workloads.
   --help                    show this text
 
 Examples:
-  ${name}
-  ${name} --port 6443 --kubeconfig ~/.kube/reeve --data-dir ~/reeve-data
-  ${name} --nodes 100 --authorization AlwaysAllow
+  reeve cluster
+  reeve cluster --port 6443 --kubeconfig ~/.kube/reeve --data-dir ~/reeve-data
+  reeve cluster --nodes 100 --authorization AlwaysAllow
 
 Exit codes: 0 stopped by a signal, 1 failed to start, 64 invalid command line.
 `
@@ -86,27 +86,23 @@ async function version(): Promise<string> {
 /**
  * Runs a cluster until SIGINT or SIGTERM, and returns the exit code.
  *
- * @param name of the command, for its help
- *
  * @example
- * process.exitCode = await clusterCommand(['--port', '6443'], 'reeve cluster')
+ * process.exitCode = await clusterCommand(['--port', '6443'])
  */
-export async function clusterCommand(args: readonly string[], name: string): Promise<number> {
+export async function clusterCommand(args: readonly string[]): Promise<number> {
   try {
-    return await run(args, name)
+    return await run(args)
   } catch (error) {
     const isUsage = error instanceof Error && 'code' in error && /^(USAGE|ERR_PARSE_ARGS)/.test(String(error.code))
-    process.stderr.write(
-      `${error instanceof Error ? error.message : String(error)}\n${isUsage ? `\n${usage(name)}` : ''}`,
-    )
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${isUsage ? `\n${USAGE}` : ''}`)
     return isUsage ? 64 : 1
   }
 }
 
-async function run(args: readonly string[], name: string): Promise<number> {
+async function run(args: readonly string[]): Promise<number> {
   const read = readArguments(args)
   if (read === 'help' || read === 'version') {
-    process.stdout.write(read === 'help' ? usage(name) : `${await version()}\n`)
+    process.stdout.write(read === 'help' ? USAGE : `${await version()}\n`)
     return 0
   }
   // Imported lazily: help and invalid options need no cluster.

@@ -91,7 +91,7 @@ describe('a cluster that listens', () => {
   })
 })
 
-describe('reeve-cluster', () => {
+describe('reeve cluster', () => {
   const run = (...args: string[]) =>
     startClusterProcess('--no-controllers', '--kubeconfig', join(folder, 'kubeconfig'), ...args)
 

@@ -1,4 +1,4 @@
-/** `reeve-cluster --data-dir`, killed during writes over TLS: acknowledged writes are stored afterwards. */
+/** `reeve cluster --data-dir`, killed during writes over TLS: acknowledged writes are stored afterwards. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -120,7 +120,7 @@ test.concurrent('a second cluster with the same data directory is rejected, and 
   const { expect } = context
   const { start } = await openFolder(context)
   await using first = await start()
-  await expect(start()).rejects.toThrow(/reeve-cluster exited with 1: the data directory .* is used by process \d+/)
+  await expect(start()).rejects.toThrow(/reeve cluster exited with 1: the data directory .* is used by process \d+/)
   expect(await first.terminate()).toBe(0)
   await using _second = await start()
 })

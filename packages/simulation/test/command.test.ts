@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { divergenceText } from '../src/report/report-text.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-const reeve = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
+const reeve = fileURLToPath(new URL('../../cli/bin/reeve.js', import.meta.url))
 
 interface Ended {
   readonly code: number
@@ -35,7 +35,8 @@ async function interruptAt(child: ChildProcessWithoutNullStreams, beginning: str
 
 describe('reeve explore', () => {
   const module = join(root, 'packages/simulation/test/support/too-early.ts')
-  const reeveExplore = (...args: readonly string[]) => run(process.execPath, [reeve, '--parallel', '1', ...args])
+  const reeveExplore = (...args: readonly string[]) =>
+    run(process.execPath, [reeve, 'explore', '--parallel', '1', ...args])
 
   it('explores the given module and prints a command that replays a divergence exactly, here in JSON', async () => {
     const first = await reeveExplore('--module', module, '--pattern', 'T1', '--points', '6')
@@ -59,7 +60,7 @@ describe('reeve explore', () => {
 
   it('ends when it is interrupted, with the report so far', async () => {
     const options = ['--parallel', '1', '--module', module, '--pattern', 'crash-after-write,failed-request']
-    const child = spawn(process.execPath, [reeve, ...options], { cwd: root })
+    const child = spawn(process.execPath, [reeve, 'explore', ...options], { cwd: root })
     const [stdout, stderr, [code]] = await Promise.all([
       text(child.stdout),
       interruptAt(child, 'crash-after-write: '),

@@ -23,9 +23,11 @@ export interface ClusterOptions {
 
 /** The embedded cluster in its own process, as users start it: with RBAC and three nodes. */
 export async function startEmbedded({ folder, signal }: ClusterOptions): Promise<ConformanceCluster> {
-  const launcher = fileURLToPath(new URL('../bin/reeve-cluster.js', import.meta.resolve('@reeve/embedded-cluster')))
+  const launcher = fileURLToPath(new URL('../bin/reeve.js', import.meta.resolve('@reeve/cli')))
   const kubeconfig = join(folder, 'kubeconfig')
-  const child = spawn(process.execPath, [launcher, '--kubeconfig', kubeconfig], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [launcher, 'cluster', '--kubeconfig', kubeconfig], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const exited = once(child, 'exit')
   child.stderr.pipe(createWriteStream(join(folder, 'cluster.log')))
   const failed = exited.then(([code]) => {

@@ -22,9 +22,8 @@ describe.skipIf(chromiumPath === undefined)('the report of an exploration (skipp
     file = join(folder, 'report.html')
     const module = 'packages/simulation/test/support/too-early.ts'
     const options = ['--parallel', '1', '--pattern', 'T1', '--points', '6', '--report', 'html', '--report-file', file]
-    const explored = await run(process.execPath, ['packages/simulation/src/cli.ts', '--module', module, ...options], {
-      cwd: root,
-    }).then(
+    const command = ['packages/cli/bin/reeve.js', 'explore', '--module', module, ...options]
+    const explored = await run(process.execPath, command, { cwd: root }).then(
       () => 0,
       (error: { code: number }) => error.code,
     )

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const REEVE = fileURLToPath(new URL('../../bin/reeve.js', import.meta.url))
@@ -39,6 +40,16 @@ describe('reeve', { timeout: 240_000 }, () => {
     })
     expect(await reeve('cluster', '--prot')).toMatchObject({ code: 64, stderr: expect.stringContaining('--prot') })
     expect(await reeve('explore', '--point', 'x')).toMatchObject({ code: 64 })
+  })
+
+  it('says which Node it needs', async () => {
+    const older = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.1.0" } })'
+    const args = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, REEVE]
+    await expect(promisify(execFile)(process.execPath, args)).rejects.toMatchObject({
+      code: 78,
+      stdout: '',
+      stderr: 'reeve needs Node 24.0 or newer; this is 20.1.0\n',
+    })
   })
 
   it('explains each command, however it is asked', async () => {

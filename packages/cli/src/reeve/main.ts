@@ -7,7 +7,7 @@ import { operatorCommand } from './operator-module.ts'
 /** Commands of other packages, which read their own arguments. Each returns the exit code. */
 const DELEGATED: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   explore: async (args) => (await loadSimulation()).exploreCommand(args),
-  cluster: async (args) => (await import('@reeve/embedded-cluster/command')).clusterCommand(args, 'reeve cluster'),
+  cluster: async (args) => (await import('@reeve/embedded-cluster/command')).clusterCommand(args),
 }
 
 /** Only listed: they never get as far as being loaded. */

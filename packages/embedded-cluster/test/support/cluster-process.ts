@@ -1,11 +1,11 @@
-/** `reeve-cluster` as a separate process that can be killed. */
+/** `reeve cluster` as a separate process that can be killed. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-const LAUNCHER = fileURLToPath(new URL('../../bin/reeve-cluster.js', import.meta.url))
+const LAUNCHER = fileURLToPath(new URL('../../../cli/bin/reeve.js', import.meta.url))
 
-/** A running `reeve-cluster`. */
+/** A running `reeve cluster`. */
 export interface ClusterProcess extends AsyncDisposable {
   readonly url: string
   /** Kills it like a power failure: nothing is flushed, nothing is closed. */
@@ -18,7 +18,7 @@ export interface ClusterProcess extends AsyncDisposable {
 
 /** Starts it and waits until it reports that it is ready; rejects with its output if it exits before. */
 export async function startClusterProcess(...args: string[]): Promise<ClusterProcess> {
-  const child = spawn(process.execPath, [LAUNCHER, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [LAUNCHER, 'cluster', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   const end = (signal: NodeJS.Signals) => async () => {
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
     const exited = once(child, 'exit')
@@ -52,6 +52,6 @@ function readyUrl(child: ChildProcess): Promise<string> {
     }
     child.stdout?.on('data', listen)
     child.stderr?.on('data', listen)
-    child.once('exit', (code) => reject(new Error(`reeve-cluster exited with ${code}: ${output}`)))
+    child.once('exit', (code) => reject(new Error(`reeve cluster exited with ${code}: ${output}`)))
   })
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, vi } from 'vitest'
 
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const reeve = fileURLToPath(new URL('../../../cli/bin/reeve.js', import.meta.url))
 const WAIT = { timeout: 50_000, interval: 50 }
 
 /** An operator that does nothing but wait, as a shell and its child; `onTerm` is what it does with the stop signal. */
@@ -31,7 +31,7 @@ async function explore(command: string) {
   const note = { apiVersion: 'example.com/v1', kind: 'Note', metadata: { name: 'a', namespace: 'default' } }
   const scenario = { operator: { command }, install: [crd], steps: [{ apply: note }], settled: { patience: '20m' } }
   await writeFile(join(folder, 'scenario.yaml'), JSON.stringify(scenario))
-  const started = spawn(process.execPath, [cli, '--scenario', 'scenario.yaml'], {
+  const started = spawn(process.execPath, [reeve, 'explore', '--scenario', 'scenario.yaml'], {
     cwd: folder,
     env: { ...process.env, TMPDIR: join(folder, 'tmp') },
   })
