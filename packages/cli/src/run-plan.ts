@@ -61,10 +61,10 @@ async function filesOf(
   const { documents, problems } = await readManifests(filename, readStdin)
   const kinds = operator
     .describe()
-    .flatMap(({ resource, owns, watches, reads, onDemand }) => [
+    .flatMap(({ resource, owns, watches, reads, engine }) => [
       resource,
       ...[...owns, ...watches, ...reads].map((source) => source.resource),
-      ...onDemand,
+      ...(engine?.onDemand ?? []),
     ])
     .concat(Namespaces)
   const findings: PlanFinding[] = problems.map((problem) => ({ ...problem, severity: 'error', rule: 'yaml' }))

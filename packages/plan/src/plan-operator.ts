@@ -168,9 +168,9 @@ function callerOf({ webhooks }: PlannedOperator): NonNullable<ScratchOptions['ca
 function kindsOf(controllers: readonly DescribedController[], unserved: readonly Resource[]): readonly Resource[] {
   const kinds = [
     Namespaces,
-    ...controllers.flatMap(({ resource, owns, watches, reads, onDemand }) => [
+    ...controllers.flatMap(({ resource, owns, watches, reads, engine }) => [
       ...[...watches, ...reads, ...owns].map((source) => source.resource),
-      ...onDemand.filter((kind) => !unserved.some((one) => isSameKind(one, kind))),
+      ...(engine?.onDemand ?? []).filter((kind) => !unserved.some((one) => isSameKind(one, kind))),
       resource,
     ]),
   ]

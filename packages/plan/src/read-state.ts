@@ -81,7 +81,8 @@ export async function readState(
   await addNamespaces(client, where, (object) => objects.set(identityOf(object), object), signal)
   const inEach = (resource: Resource, selection: Selection = {}) =>
     Promise.all([...where].map((inside) => add(resource, { ...selection, namespace: inside })))
-  for (const { owns, watches, reads, elsewhere, onDemand } of controllers) {
+  for (const { owns, watches, reads, engine } of controllers) {
+    const { elsewhere = [], onDemand = [] } = engine ?? {}
     for (const { resource } of owns) {
       if (!resource.namespaced) await add(resource)
       // Without the selector: an object that lost its label is still there.

@@ -4,10 +4,9 @@
  */
 export type { CacheReader } from './cache/cache-reader.ts'
 export type { Component } from './components/component.ts'
-export type { ReconcileReport, ReconcileSummary } from './components/reconcile-components.ts'
+export type { ReconcileReport, ReconcileSummary } from './components/component-engine.ts'
 export { Reporter } from './components/reporter.ts'
 export { waiting } from './components/waiting.ts'
-export { type Condition, getCondition, setCondition } from './conditions/condition.ts'
 export { TerminalError } from './controller/controller-error.ts'
 export { watch } from './controller/sources.ts'
 export { type DesiredObject, desired } from './engine/desired-object.ts'
@@ -22,6 +21,7 @@ export {
   type OperatorOptions,
 } from './operator/define-operator.ts'
 export { RuntimeError } from './runtime-error.ts'
+export { type Condition, getCondition, setCondition } from './status/condition.ts'
 export { formatTime } from './timestamp.ts'
 export { type AdmissionRequest, allow, deny, mutate } from './webhooks/admission-review.ts'
 export { mutatingWebhook, validatingWebhook } from './webhooks/admission-webhook.ts'

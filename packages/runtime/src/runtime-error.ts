@@ -1,4 +1,5 @@
-/** The one base class of the errors this package throws. */
+/** The base class of all errors of this package, and what several rooms say in theirs. */
+import type { KubeObject } from '@reeve/kube'
 
 /**
  * Something the runtime could not do. `code` is stable: callers decide by it (or by the subclass), never by the
@@ -25,4 +26,19 @@ export class RuntimeError extends Error {
  */
 export function overdue(what: string, timeoutMs: number): () => RuntimeError {
   return () => new RuntimeError('DEADLINE', `${what} took longer than ${timeoutMs} ms`)
+}
+
+/** The view was older than the cluster. Nothing was written; the next event updates the view. */
+export class StaleViewError extends RuntimeError {
+  override readonly name = 'StaleViewError'
+
+  constructor(object: KubeObject, options?: ErrorOptions) {
+    super('STALE_VIEW', `${describeObject(object)} changed since it was last read; it is reconciled again`, options)
+  }
+}
+
+/** Names an object for people: `Deployment shop/web`. */
+export function describeObject(object: Pick<KubeObject, 'kind' | 'metadata'>): string {
+  const { namespace, name = '' } = object.metadata
+  return `${object.kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
 }

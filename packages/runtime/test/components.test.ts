@@ -1,7 +1,7 @@
 /** Components: their order, their failures and the report about them. */
 import { ConfigMaps } from '@reeve/kube'
 import { waiting } from '@reeve/runtime'
-import { type ComponentOptions, fallback, InvalidComponentsError, reconcileComponents } from '@reeve/runtime/components'
+import { ComponentEngine, type ComponentOptions, fallback, InvalidComponentsError } from '@reeve/runtime/components'
 import { describe, expect, it } from 'vitest'
 import { configMap, type Gadget, GadgetStage, Gadgets, type Part, part } from './support/gadgets.ts'
 
@@ -178,7 +178,7 @@ describe('components', () => {
 
   it('are rejected at the start when they are invalid', () => {
     const about = { resource: Gadgets, owned: [], fieldManager: 'gadgets' }
-    const build = (...components: Part[]) => reconcileComponents<Gadget, undefined>({ ...about, components })
+    const build = (...components: Part[]) => new ComponentEngine<Gadget>({ ...about, components })
     const a: Part = { name: 'a', conditions: ['Ready'] }
     expect(() => build(a, { name: 'a' })).toThrow(InvalidComponentsError)
     expect(() => build({ name: 'b', needs: [a] })).toThrow('component "b" needs "a", which is not listed')

@@ -14,7 +14,7 @@ import {
 } from '@reeve/kube'
 import { defineOperator, desired, watch } from '@reeve/runtime'
 import { Cache, stripManagedFields } from '@reeve/runtime/cache'
-import { reconcileComponents } from '@reeve/runtime/components'
+import { ComponentEngine } from '@reeve/runtime/components'
 import { Controller, ControllerConfigError, type ControllerOptions } from '@reeve/runtime/controller'
 import { missingRights, OperatorDefinitionError } from '@reeve/runtime/operator'
 import { Type } from 'typebox'
@@ -264,8 +264,8 @@ describe('an operator', () => {
   })
 })
 
-describe('a reconcile function of the engine that is wrapped by another function', () => {
-  const reconcile = reconcileComponents({
+describe('an engine that a reconcile function calls', () => {
+  const engine = new ComponentEngine({
     resource: Notes,
     owned: [ConfigMaps],
     fieldManager: 'notes',
@@ -278,8 +278,8 @@ describe('a reconcile function of the engine that is wrapped by another function
       },
     ],
   })
-  // The controller cannot know that this is the engine.
-  const wrapped = { for: Notes, owns, reconcile: (request: Parameters<typeof reconcile>[0]) => reconcile(request) }
+  // Not passed as the engine, so that the controller does not know it.
+  const wrapped = { for: Notes, owns, reconcile: engine.reconcile }
 
   it('writes nothing in steady state when the operator is defined', async () => {
     const operator = defineOperator({ name: 'notes', controllers: [wrapped] })
@@ -313,21 +313,23 @@ describe('a reconcile function of the engine that is wrapped by another function
 })
 
 describe('a controller that the engine reconciles for', () => {
-  const reconcile = () =>
-    reconcileComponents({ resource: Notes, owned: [ConfigMaps], fieldManager: 'notes', components: [{ name: 'a' }] })
-  const build = (options: ControllerOptions<never>) =>
-    new Controller(options, { cache: new Cache(client, { clock }), client })
+  const build = (owns: ControllerOptions<never>['owns']) => {
+    const engine = new ComponentEngine({
+      resource: Notes,
+      owned: [ConfigMaps],
+      fieldManager: 'notes',
+      components: [{ name: 'a' }],
+    })
+    const options = { name: 'note', for: Notes, owns, engine, reconcile: engine.reconcile }
+    return new Controller(options, { cache: new Cache(client, { clock }), client })
+  }
 
   it('is rejected when its cache would drop what the engine compares', () => {
     const source = { resource: ConfigMaps, labelSelector: 'app=notes', transform: stripManagedFields }
-    expect(() => build({ name: 'note', for: Notes as never, owns: [source], reconcile: reconcile() })).toThrow(
-      ControllerConfigError,
-    )
+    expect(() => build([source])).toThrow(ControllerConfigError)
   })
 
   it('is rejected when a rendered kind is not cached', () => {
-    expect(() => build({ name: 'note', for: Notes as never, owns: [], reconcile: reconcile() })).toThrow(
-      'its components render configmaps',
-    )
+    expect(() => build([])).toThrow('its components render configmaps')
   })
 })

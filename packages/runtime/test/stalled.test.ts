@@ -1,6 +1,6 @@
 import { ConfigMaps } from '@reeve/kube'
 import { defineOperator } from '@reeve/runtime'
-import type { Condition } from '@reeve/runtime/conditions'
+import type { Condition } from '@reeve/runtime/status'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { redact } from '../src/logging/redact.ts'
 import { recordingLogger } from '../src/testing/recording-logger.ts'

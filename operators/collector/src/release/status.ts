@@ -1,7 +1,7 @@
 /** The status of a Collector: phase, release and conditions. */
 import type { ReleaseKey } from '@reeve/helm'
 import { type Condition, setCondition } from '@reeve/runtime'
-import type { ConditionState } from '@reeve/runtime/conditions'
+import type { ConditionState } from '@reeve/runtime/status'
 import type { Collector, CollectorStatus, LastFailure, Phase } from '../api/collector.ts'
 import type { Decision } from '../decision/decide.ts'
 import { ingredientsOf, isForeign } from '../decision/revision-marks.ts'

@@ -2,8 +2,8 @@
 import { isNotFound } from '@reeve/kube'
 import { type ApplyInput, applyOne, type Change } from '../engine/apply.ts'
 import type { DesiredObject } from '../engine/desired-object.ts'
-import { StaleViewError } from '../engine/engine-error.ts'
 import { canReference } from '../engine/ownership.ts'
+import { StaleViewError } from '../runtime-error.ts'
 import type { ObjectOutcome } from './component.ts'
 
 /** The API server and other resources want their share. */

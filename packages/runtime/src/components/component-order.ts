@@ -52,13 +52,22 @@ export function inOrderOfNeeds<Primary extends Reportable, Dependencies>(
 }
 
 function requireUnique(what: string, entries: readonly (readonly [string, string])[]): void {
-  const owners = new Map<string, string>()
+  const twice = findDuplicate(entries)
+  if (twice === undefined) return
+  const { name, owners } = twice
+  const where = what === 'component' ? '' : ` (in "${owners[0]}" and "${owners[1]}")`
+  throw new InvalidComponentsError(`two components have the ${what} "${name}"${where}; rename one`)
+}
+
+/** The first name that occurs twice, and what has it. */
+export function findDuplicate(
+  entries: Iterable<readonly [name: string, owner: string]>,
+): { readonly name: string; readonly owners: readonly [string, string] } | undefined {
+  const known = new Map<string, string>()
   for (const [name, owner] of entries) {
-    const other = owners.get(name)
-    if (other !== undefined) {
-      const where = what === 'component' ? '' : ` (in "${other}" and "${owner}")`
-      throw new InvalidComponentsError(`two components have the ${what} "${name}"${where}; rename one`)
-    }
-    owners.set(name, owner)
+    const other = known.get(name)
+    if (other !== undefined) return { name, owners: [other, owner] }
+    known.set(name, owner)
   }
+  return undefined
 }

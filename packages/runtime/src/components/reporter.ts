@@ -1,14 +1,14 @@
 /** Assembles the status of a resource from the reports of its components. */
 import type { Clock } from '@reeve/http'
 import type { Stored } from '@reeve/kube'
+import type { Occurrence } from '../events/event-series.ts'
 import {
   type Condition,
   type ConditionState,
   getCondition,
   removeCondition,
   setCondition,
-} from '../conditions/condition.ts'
-import type { Occurrence } from '../events/event-series.ts'
+} from '../status/condition.ts'
 import type { Reportable } from './component.ts'
 
 /** The status of a resource, without `undefined`. */

@@ -2,6 +2,7 @@
 import type { Clock } from '@reeve/http'
 import type { KubeClient, KubeObject, Resource } from '@reeve/kube'
 import type { Cache } from '../cache/cache.ts'
+import type { Transform } from '../cache/transform.ts'
 import type { DescribeWrite } from '../client/reconcile-client.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -30,30 +31,51 @@ export interface ControllerOptions<T extends KubeObject> {
    * Watch only these namespaces, with one informer each: for operators that may not read the whole cluster. Sources
    * that name a namespace keep it, cluster-scoped resources are watched as a whole. @default all namespaces
    */
-  readonly namespaces?: readonly string[]
+  readonly namespaces?: readonly string[] | undefined
   readonly reconcile: Reconcile<T>
+  /** What `reconcile` is a part of, if that has demands on its controller. @default nothing has */
+  readonly engine?: Engine | undefined
+  /** The source of its events. @default that of the recorder */
+  readonly eventSource?: string | undefined
   /** How many objects are reconciled concurrently; one object never by two workers. @default 1 */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
   /** After this the signal of a reconcile aborts, and it is retried. @default 120_000 */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /**
    * Every object is reconciled again after about this time (± 10 %), with low priority.
    * `Infinity` switches it off. @default 36_000_000, ten hours
    */
-  readonly resyncMs?: number
+  readonly resyncMs?: number | undefined
   /** Runs in one process at a time. @default true */
   readonly needsLeadership?: boolean
   /** Delays after failures. @default 1 s, doubling up to 5 min, plus up to 10 % */
-  readonly backoff?: BackoffOptions
+  readonly backoff?: BackoffOptions | undefined
   /** Limit of retries over all objects. @default 10 per second, bursts of 100 */
-  readonly retryRate?: TokenBucketOptions
+  readonly retryRate?: TokenBucketOptions | undefined
   /** Called with every reconcile after its end; for traces and a console. An exception is logged. */
-  readonly onReconcile?: (record: ReconcileRecord) => void
+  readonly onReconcile?: ((record: ReconcileRecord) => void) | undefined
   /**
    * Records a Warning event on an object whose reconcile fails, once per failure and not once per retry. Switch it off
    * where the reconcile function records its own. @default true
    */
-  readonly failureEvents?: boolean
+  readonly failureEvents?: boolean | undefined
+}
+
+/** Where a controller takes its objects from. */
+export type Sources<T extends KubeObject> = Pick<ControllerOptions<T>, 'name' | 'for' | 'owns' | 'watches' | 'reads'>
+
+/** What reconciles, and has demands on the controller that runs it. */
+export interface Engine {
+  /** Its name in managedFields. */
+  readonly fieldManager: string
+  /**
+   * The sources, with what the engine needs of their caches.
+   *
+   * @param ownFields keeps in a cache what the field manager owns
+   */
+  prepare<T extends KubeObject>(sources: Sources<T>, ownFields: Transform): Sources<T>
+  /** Forgets what it remembers of objects, because another replica may have worked on them. */
+  forget(isGone: (key: string) => boolean): void
 }
 
 /** The dependencies of a controller. The parts of a manager can be passed unchanged. */
@@ -82,8 +104,6 @@ export const CONTROLLER_DEFAULTS = Object.freeze({
   concurrency: 1,
   timeoutMs: 120_000,
   resyncMs: 36_000_000,
-  needsLeadership: true,
-  failureEvents: true,
 })
 
 /** How long a reconcile may continue after its signal aborted, before it is abandoned. */
@@ -106,7 +126,7 @@ export function checkOptions(options: {
   readonly concurrency: number
   readonly timeoutMs: number
   readonly resyncMs: number
-  readonly namespaces?: readonly string[]
+  readonly namespaces?: readonly string[] | undefined
 }): void {
   const { name, concurrency, timeoutMs, resyncMs, namespaces } = options
   if (name === '') throw new ControllerConfigError('', 'name', "''", 'a name')

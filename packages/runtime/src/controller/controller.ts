@@ -17,7 +17,7 @@ import type { Interceptor } from '../client/intercept.ts'
 import { leaderFence } from '../client/leader-fence.ts'
 import { ownWrites } from '../client/own-writes.ts'
 import { compareStates, type WriteListener } from '../client/reconcile-client.ts'
-import type { EventRecorder } from '../events/event-recorder.ts'
+import { type EventRecorder, recorderFor } from '../events/event-recorder.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import { describeReason } from '../queue/reason.ts'
@@ -37,7 +37,6 @@ import {
   SYNC_TIMEOUT_MS,
 } from './controller-options.ts'
 import { Echoes } from './echoes.ts'
-import { feedEngine } from './engine-sources.ts'
 import { FailureEvents } from './failure-events.ts'
 import { ChangedObjects, FlappingKeys } from './flapping.ts'
 import { isPaused, orPauseChanged, PausedObjects } from './pause.ts'
@@ -49,10 +48,12 @@ import { ControllerWatches, type RuntimeWatches } from './runtime-watches.ts'
 import { asSource, toController, toItself } from './sources.ts'
 import { WatchedSources } from './watched-sources.ts'
 
-type Settled = Omit<
-  Required<ControllerOptions<KubeObject>>,
-  'for' | 'owns' | 'watches' | 'reads' | 'namespaces' | 'reconcile'
->
+/** The options, with the defaults of those that are used later. */
+type Settled<T extends KubeObject> = ControllerOptions<T> & {
+  readonly concurrency: number
+  readonly timeoutMs: number
+  readonly resyncMs: number
+}
 
 const noEvents: EventRecorder = { record: () => undefined }
 
@@ -91,7 +92,7 @@ export class Controller<T extends KubeObject> implements Runnable {
   readonly needsLeadership: boolean
   readonly isSharded: boolean
   readonly #shards: ShardOwnership | undefined
-  readonly #options: ControllerOptions<T> & Settled
+  readonly #options: Settled<T>
   readonly #clock: Clock
   readonly #random: () => number
   readonly #logger: Logger
@@ -107,8 +108,6 @@ export class Controller<T extends KubeObject> implements Runnable {
   readonly #failureEvents: FailureEvents | undefined
   readonly #primary: Resource<T>
   readonly #primaryInformers: readonly Informer<T>[]
-  /** While the objects of new shards are gone through: only keys of these are added. */
-  #newShards: ReadonlySet<number> | undefined
   /** Those that it waits for at the start. */
   readonly #declaredInformers: readonly Informer<KubeObject>[]
   readonly #pausedObjects: PausedObjects<T>
@@ -120,31 +119,36 @@ export class Controller<T extends KubeObject> implements Runnable {
   #runs = 0
 
   constructor(options: ControllerOptions<T>, environment: ControllerEnvironment) {
-    this.#options = { ...CONTROLLER_DEFAULTS, backoff: {}, retryRate: {}, onReconcile: () => undefined, ...options }
+    this.#options = {
+      ...options,
+      concurrency: options.concurrency ?? CONTROLLER_DEFAULTS.concurrency,
+      timeoutMs: options.timeoutMs ?? CONTROLLER_DEFAULTS.timeoutMs,
+      resyncMs: options.resyncMs ?? CONTROLLER_DEFAULTS.resyncMs,
+    }
     checkOptions(this.#options)
-    const { name, concurrency, backoff, retryRate } = this.#options
-    const { cache, metrics } = environment
+    const { name, concurrency, backoff, retryRate, engine, eventSource } = this.#options
+    const { cache, metrics, events = noEvents } = environment
     this.name = name
-    this.needsLeadership = this.#options.needsLeadership
+    this.needsLeadership = options.needsLeadership ?? true
     this.#shards = this.needsLeadership ? environment.shards : undefined
     this.isSharded = this.#shards !== undefined
     this.#clock = environment.clock ?? systemClock
     this.#random = environment.random ?? Math.random
     this.#logger = (environment.logger ?? silentLogger).child({ controller: name })
-    this.#events = environment.events ?? noEvents
+    this.#events = eventSource === undefined ? events : recorderFor(eventSource, events)
     this.#client = environment.client
     this.#ownWrites = ownWrites(cache)
     this.#metrics = controllerMetrics(name, { concurrency, ...(metrics && { metrics }) })
     this.#records = new RecordLog(MAX_RECORDS)
-    this.#failureEvents = this.#options.failureEvents ? new FailureEvents(this.#events) : undefined
+    this.#failureEvents = (options.failureEvents ?? true) ? new FailureEvents(this.#events) : undefined
     this.#queue = new WorkQueue({
       name,
       clock: this.#clock,
       random: this.#random,
       logger: this.#logger,
       identify: formatKey,
-      backoff,
-      retryRate,
+      ...(backoff && { backoff }),
+      ...(retryRate && { retryRate }),
       ...(metrics && { metrics }),
     })
     this.#instance = Math.floor(this.#random() * 36 ** 4).toString(36)
@@ -166,8 +170,7 @@ export class Controller<T extends KubeObject> implements Runnable {
       )
 
     const primary = asSource(options.for)
-    const { engine } = options.reconcile
-    const sources = engine === undefined ? options : feedEngine(options, engine, cache.ownFields(engine.fieldManager))
+    const sources = engine?.prepare(options, cache.ownFields(engine.fieldManager)) ?? options
     this.#primary = primary.resource
     const isWhole = !(primary.metadataOnly ?? false)
     this.#pausedObjects = new PausedObjects(primary.resource, isWhole, (count) => this.#metrics.paused(count))
@@ -250,23 +253,19 @@ export class Controller<T extends KubeObject> implements Runnable {
     const forget = (isGone: (shard: number) => boolean) => {
       const isGoneKey = (key: string) => isGone(shards.shardOf(parseKey(key)))
       this.#pausedObjects.forget(isGoneKey)
-      this.#options.reconcile.engine?.forget(isGoneKey)
+      this.#options.engine?.forget(isGoneKey)
     }
     return shards.subscribe({
       taken: (taken) => {
         forget((shard) => taken.has(shard))
-        this.#newShards = taken
-        this.#sources.replay()
-        this.#newShards = undefined
+        this.#sources.replay((key) => taken.has(shards.shardOf(key)))
       },
       released: (released) => forget((shard) => shard === released),
     })
   }
 
   #isOurs(key: ObjectKey): boolean {
-    const shards = this.#shards
-    if (shards === undefined) return true
-    return shards.termOf(key) !== undefined && (this.#newShards?.has(shards.shardOf(key)) ?? true)
+    return this.#shards === undefined || this.#shards.termOf(key) !== undefined
   }
 
   /** What the key itself wrote is not news for it; nor is anything that its writes may have caused while it flaps. */
@@ -448,7 +447,7 @@ export class Controller<T extends KubeObject> implements Runnable {
     logEnding(logger, record, error)
     ended.publish(record)
     try {
-      this.#options.onReconcile(record)
+      this.#options.onReconcile?.(record)
     } catch (hookError) {
       logger.error({ err: hookError }, 'onReconcile failed')
     }

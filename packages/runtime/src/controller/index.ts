@@ -4,7 +4,13 @@ export type { DescribeWrite, ObservedWrite, WriteChange, WriteRecord } from '../
 export { type BackoffOptions, DEFAULT_BACKOFF, exponentialBackoff } from '../queue/backoff.ts'
 export { Controller } from './controller.ts'
 export * from './controller-error.ts'
-export { CONTROLLER_DEFAULTS, type ControllerEnvironment, type ControllerOptions } from './controller-options.ts'
+export {
+  CONTROLLER_DEFAULTS,
+  type ControllerEnvironment,
+  type ControllerOptions,
+  type Engine,
+  type Sources,
+} from './controller-options.ts'
 export { isPaused, PAUSED_ANNOTATION, PAUSED_CONDITION } from './pause.ts'
 export * from './predicates.ts'
 export * from './reconcile-record.ts'

@@ -1,10 +1,10 @@
 /** Pausing one object: an annotation stops its reconciles, and its status shows it. */
 import type { Clock } from '@reeve/http'
 import { formatKey, type KubeClient, type KubeObject, type ObjectKey, type Resource, type Stored } from '@reeve/kube'
-import { removeCondition, setCondition } from '../conditions/condition.ts'
-import { StatusConditions } from '../engine/status-conditions.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import type { Logger } from '../logging/logger.ts'
+import { removeCondition, setCondition } from '../status/condition.ts'
+import { StatusConditions } from '../status/status-conditions.ts'
 import type { Predicate } from './predicates.ts'
 
 /** Set it to `"true"` on an object to pause its reconciles. */

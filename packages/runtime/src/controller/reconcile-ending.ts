@@ -1,9 +1,9 @@
 /** The ending of a reconcile, from its result or error, and its log line. */
 import { isApiError, isConflict } from '@reeve/kube'
-import { StaleViewError } from '../engine/engine-error.ts'
 import { explainFetch } from '../fetch-failure.ts'
 import type { Logger } from '../logging/logger.ts'
 import { describeReason } from '../queue/reason.ts'
+import { StaleViewError } from '../runtime-error.ts'
 import { ControllerStoppingError, ReconcileTimeoutError, TerminalError } from './controller-error.ts'
 import type { ReconcileOutcome, ReconcileRecord } from './reconcile-record.ts'
 import type { ReconcileResult } from './reconcile-request.ts'

@@ -1,6 +1,6 @@
 /** The input and the result of a reconcile function. */
 import type { Clock } from '@reeve/http'
-import type { KubeClient, KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
+import type { KubeClient, KubeObject, ObjectKey, Stored } from '@reeve/kube'
 import type { CacheReader } from '../cache/cache-reader.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -54,31 +54,11 @@ export interface ReconcileResult {
   readonly isBackoff?: boolean
 }
 
-/** What a controller has to know about a reconcile function of the engine, to give it the right caches. */
-export interface EngineFacts {
-  readonly resource: Resource
-  /** Kinds that it renders. */
-  readonly owned: readonly Resource[]
-  /** Kinds that it renders in other namespaces. */
-  readonly elsewhere: readonly Resource[]
-  /** Those of `elsewhere` whose objects belong to others: it only sets fields, and never creates or deletes one. */
-  readonly released: readonly Resource[]
-  /** Kinds that it reads when they are needed. */
-  readonly onDemand: readonly Resource[]
-  readonly fieldManager: string
-  /** Whether it sets a finalizer. */
-  readonly finalizes: boolean
-  /** Forgets what it remembers of objects, because another replica may have worked on them. */
-  forget(isGone: (key: string) => boolean): void
-}
-
 /**
  * Makes the cluster match the object: idempotent, and correct from any state. May throw; then it runs
  * again after a backoff, unless it threw a `TerminalError`.
  */
-export interface Reconcile<T extends KubeObject> {
+export type Reconcile<T extends KubeObject> = (
+  request: ReconcileRequest<T>,
   // biome-ignore lint/suspicious/noConfusingVoidType: a reconcile without a return statement is the usual case
-  (request: ReconcileRequest<T>): Promise<ReconcileResult | undefined | void>
-  /** Set by `reconcileComponents`. A wrapper of such a function should pass it on. */
-  readonly engine?: EngineFacts
-}
+) => Promise<ReconcileResult | undefined | void>

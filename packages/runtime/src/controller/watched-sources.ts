@@ -23,8 +23,8 @@ export interface WatchedSourcesOptions {
 /** A source while it is watched. */
 interface Watched {
   readonly informers: readonly Informer<KubeObject>[]
-  /** Absent for what is only read. */
-  readonly handler?: InformerHandler<KubeObject>
+  /** Makes what turns events into keys, of those that are accepted. Absent for what is only read. */
+  readonly handlerFor?: (accepts: (key: ObjectKey) => boolean) => InformerHandler<KubeObject>
   readonly removeHandlers: (() => void)[]
 }
 
@@ -75,7 +75,7 @@ export class WatchedSources {
 
   /** Watches a source until the controller stops. */
   watch<S extends KubeObject>(source: MappedSource<S>): void {
-    this.#add(asWatched(this.#permanent(source), this.#handlerOf(source)))
+    this.#add(asWatched(this.#permanent(source), (accepts) => this.#handlerOf(source, accepts)))
   }
 
   /** Caches a source until the controller stops. */
@@ -96,7 +96,7 @@ export class WatchedSources {
     }
     const watched = asWatched(
       borrowed.map(({ informer }) => informer),
-      this.#handlerOf(source),
+      (accepts) => this.#handlerOf(source, accepts),
     )
     return {
       informers: watched.informers,
@@ -121,11 +121,13 @@ export class WatchedSources {
     for (const watched of this.#watched) this.#detach(watched)
   }
 
-  /** Calls handlers with every object that exists, as a start does. */
-  replay(): void {
+  /** Enqueues the accepted keys that concern the objects which exist, as a start does. */
+  replay(accepts: (key: ObjectKey) => boolean): void {
     if (!this.#isStarted) return
-    this.stop()
-    this.start()
+    for (const { informers, handlerFor } of this.#watched) {
+      // A handler is called with every object when it is added.
+      if (handlerFor !== undefined) for (const informer of informers) informer.addHandler(handlerFor(accepts))()
+    }
   }
 
   #permanent<S extends KubeObject>(source: Source<S>): readonly Informer<S>[] {
@@ -146,8 +148,9 @@ export class WatchedSources {
     if (this.#isStarted) this.#attach(watched)
   }
 
-  #attach({ informers, handler, removeHandlers }: Watched): void {
-    if (handler === undefined) return
+  #attach({ informers, handlerFor, removeHandlers }: Watched): void {
+    if (handlerFor === undefined) return
+    const handler = handlerFor(() => true)
     for (const informer of informers) removeHandlers.push(informer.addHandler(handler))
   }
 
@@ -155,7 +158,7 @@ export class WatchedSources {
     for (const remove of removeHandlers.splice(0)) remove()
   }
 
-  #handlerOf<S extends KubeObject>(source: MappedSource<S>): InformerHandler<S> {
+  #handlerOf<S extends KubeObject>(source: MappedSource<S>, accepts: (key: ObjectKey) => boolean): InformerHandler<S> {
     const { kind } = source.resource
     const enqueue = (change: ObjectChange<S>, isNews = true) => {
       if (source.predicate !== undefined && !source.predicate(change)) return
@@ -165,7 +168,7 @@ export class WatchedSources {
       const priority = isNews ? 'high' : 'low'
       const states = change.type === 'modified' ? [change.object, change.previous] : [change.object]
       for (const key of states.flatMap((state) => source.map(state, this.reader))) {
-        this.#options.enqueue(key, { reason, priority }, change)
+        if (accepts(key)) this.#options.enqueue(key, { reason, priority }, change)
       }
     }
     return {
@@ -176,8 +179,14 @@ export class WatchedSources {
   }
 }
 
-function asWatched<S extends KubeObject>(informers: readonly Informer<S>[], handler?: InformerHandler<S>): Watched {
+function asWatched<S extends KubeObject>(
+  informers: readonly Informer<S>[],
+  handlerFor?: (accepts: (key: ObjectKey) => boolean) => InformerHandler<S>,
+): Watched {
   // Each handler is called only by informers of its own resource.
-  const erased = { informers, ...(handler && { handler }) } as unknown as Pick<Watched, 'informers' | 'handler'>
+  const erased = { informers, ...(handlerFor && { handlerFor }) } as unknown as Pick<
+    Watched,
+    'informers' | 'handlerFor'
+  >
   return { ...erased, removeHandlers: [] }
 }

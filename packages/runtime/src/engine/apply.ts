@@ -9,10 +9,10 @@ import {
   type Resource,
   type Stored,
 } from '@reeve/kube'
+import { StaleViewError } from '../runtime-error.ts'
 import type { FieldDifference } from './compare-fields.ts'
 import { desiredId } from './compared-objects.ts'
 import type { DesiredObject } from './desired-object.ts'
-import { StaleViewError } from './engine-error.ts'
 import type { Leftover } from './leftovers.ts'
 import { migrateToApply } from './migrate-ownership.ts'
 import { ownFields } from './own-fields.ts'

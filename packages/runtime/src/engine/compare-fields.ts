@@ -1,8 +1,8 @@
 /** The comparison by field ownership: which fields of a live object differ from what a field manager desires. */
 import { isRecord, type JsonRecord, ownValue } from '@reeve/http'
 import type { KubeObject } from '@reeve/kube'
+import { isJsonEqual } from '../json/json-equal.ts'
 import { type FieldTree, isLeaf } from './field-tree.ts'
-import { isJsonEqual } from './json-equal.ts'
 import type { OwnFields } from './own-fields.ts'
 
 /** One field that an apply would change. */

@@ -1,6 +1,6 @@
 /** Desired objects. */
 import { apiVersionOf, type KubeObject, type Resource } from '@reeve/kube'
-import { RuntimeError } from '../runtime-error.ts'
+import { describeObject, RuntimeError } from '../runtime-error.ts'
 
 /** One object that should exist, and how to create and update it. */
 export interface DesiredObject<T extends KubeObject = KubeObject> {
@@ -86,12 +86,6 @@ export class InvalidDesiredStateError extends RuntimeError {
   constructor(message: string) {
     super('INVALID_DESIRED_STATE', message)
   }
-}
-
-/** Names an object for people: `Deployment shop/web`. */
-export function describeObject(object: Pick<KubeObject, 'kind' | 'metadata'>): string {
-  const { namespace, name = '' } = object.metadata
-  return `${object.kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
 }
 
 /** Identifies an object among those of one plan. */

@@ -1,15 +1,16 @@
 /** @module Desired state as a value: comparison by field ownership, guarded writes. */
+
+export { digest, isJsonEqual } from '../json/json-equal.ts'
+export { StaleViewError } from '../runtime-error.ts'
 export { AcceptedDifferences } from './accepted-differences.ts'
 export { type AppliedObject, type ApplyInput, applyOne, type Change } from './apply.ts'
 export { type Comparison, compareFields, type FieldDifference } from './compare-fields.ts'
 export { type DesiredObject, type DesiredOptions, desired, InvalidDesiredStateError } from './desired-object.ts'
 export * from './engine-error.ts'
 export { type FieldTree, FieldTreePool, mergeFieldTrees, parseFieldTree } from './field-tree.ts'
-export { digest, isJsonEqual } from './json-equal.ts'
 export type { KindsOnDemand } from './kinds-on-demand.ts'
 export type { LiveView } from './live-view.ts'
 export { keepOwnFields, type OwnFields, ownFields } from './own-fields.ts'
 export { OwnerCheck, type OwnerCheckOptions, VersionOrder } from './owner-check.ts'
 export type { OwnedElsewhere } from './ownership.ts'
 export { CREATED_FROM, type PlanInput } from './plan.ts'
-export { writeStatus } from './write-status.ts'

@@ -1,6 +1,6 @@
 /** Turns the ownership of a created object into that of an applied one. */
 import { isConflict, isInvalid, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
-import { StaleViewError } from './engine-error.ts'
+import { StaleViewError } from '../runtime-error.ts'
 import { keyOf } from './ownership.ts'
 
 /**

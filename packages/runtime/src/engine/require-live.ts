@@ -1,6 +1,6 @@
 /** Confirms a view with the API server, before an effect that a stale view must not have. */
 import { isNotFound, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
-import { StaleViewError } from './engine-error.ts'
+import { StaleViewError } from '../runtime-error.ts'
 import { keyOf } from './ownership.ts'
 
 /**

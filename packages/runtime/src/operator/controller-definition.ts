@@ -1,7 +1,7 @@
 /** Definitions of controllers, as the author of an operator writes them. */
 import type { KubeObject, Resource, Stored } from '@reeve/kube'
 import type { AnyComponent, Reportable, ResolveContext } from '../components/component.ts'
-import type { ComponentOptions } from '../components/reconcile-components.ts'
+import type { ComponentOptions } from '../components/component-engine.ts'
 import type { Waiting } from '../components/waiting.ts'
 import type { ControllerOptions } from '../controller/controller-options.ts'
 import type { Reconcile, ReconcileRequest } from '../controller/reconcile-request.ts'

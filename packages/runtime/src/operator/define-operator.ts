@@ -2,10 +2,10 @@
 import { type CustomResourceDefinition, connect } from '@reeve/kube'
 import type { Cache } from '../cache/cache.ts'
 import type { Reportable } from '../components/component.ts'
+import { findDuplicate } from '../components/component-order.ts'
 import { Controller } from '../controller/controller.ts'
 import type { ReconcileRecord } from '../controller/reconcile-record.ts'
 import { CrdUpgrade } from '../crds/upgrade-crds.ts'
-import { recorderFor } from '../events/event-recorder.ts'
 import { createLogger } from '../logging/create-logger.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Manager } from '../manager/manager.ts'
@@ -15,7 +15,7 @@ import { RuntimeError } from '../runtime-error.ts'
 import type { WebhookRoute } from '../webhooks/webhook-route.ts'
 import { addWebhooks, type WebhookOptions, type Webhooks } from './add-webhooks.ts'
 import type { ControllerDefinition } from './controller-definition.ts'
-import { type DescribedController, describedOf, given, settingsOf } from './controller-settings.ts'
+import { type DescribedController, describeController } from './describe-controller.ts'
 import { type OperatorFrameOptions, operatorFrame } from './operator-frame.ts'
 import type { OperatorView } from './operator-view.ts'
 import { type ExtraRule, type RbacOptions, type RbacRoles, rolesOf } from './rbac.ts'
@@ -151,10 +151,9 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
   // Each is used with the resource it names, whatever its type.
   const definitions = definition.controllers as readonly ControllerDefinition<Reportable>[]
   // New for each operator: the engine remembers what it has seen, and two must not share that.
-  const describe = () => definitions.map((one) => settingsOf(name, one))
-  const described = () => describe().map((one, index) => describedOf(one, definitions[index]))
-  const settings = describe()
-  const twice = settings.find((one, at) => settings.findIndex((other) => other.name === one.name) !== at)
+  const describe = () => definitions.map((one) => describeController(name, one))
+  const described = describe()
+  const twice = findDuplicate(described.map((one) => [one.name, one.name]))
   if (twice !== undefined) {
     throw new OperatorDefinitionError(`two controllers have the name "${twice.name}"; set name on one of them`)
   }
@@ -171,23 +170,21 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
   const create = (options: OperatorOptions): CreatedOperator<Primaries> => {
     const frame = operatorFrame(name, options)
     const { manager, cache, environment } = frame
-    const { namespaces, concurrency, backoff, observer } = options
-    const overrides = { namespaces, concurrency, backoff }
+    const { observer } = options
     if (options.upgradeCrds !== undefined) {
       const { version, location } = options.upgradeCrds
       manager.add(new CrdUpgrade(options.client, crdsAt(location), { version, ...frame.shared }))
     }
     const webhooks = options.webhook && addWebhooks(frame, options.client, routes, trustedBy(options.webhook))
-    const controllers = describe().map(({ eventSource, ...one }) => {
-      const events = eventSource && environment.events && recorderFor(eventSource, environment.events)
+    const controllers = describe().map((one) => {
+      const { namespaces = one.namespaces, concurrency = one.concurrency, backoff = one.backoff } = options
       const onReconcile = observed(options, one.onReconcile)
-      const settled = { ...one, ...given({ ...overrides, onReconcile }) }
-      return new Controller(settled, { ...environment, ...(events && { events }) })
+      return new Controller({ ...one, namespaces, concurrency, backoff, onReconcile }, environment)
     })
     manager.add(...controllers)
     if (observer !== undefined) {
       const parts = { name, client: options.client, cache, manager, controllers, views }
-      manager.add(...observer.created({ ...parts, describe: described, crds: crdsAt, webhooks: routes }))
+      manager.add(...observer.created({ ...parts, describe, crds: crdsAt, webhooks: routes }))
     }
     return { manager, cache, webhooks, controllers: controllers as CreatedOperator<Primaries>['controllers'] }
   }
@@ -196,13 +193,13 @@ export function defineOperator<const Primaries extends readonly Reportable[]>(
     webhooks: routes,
     create,
     run: (options = {}) => runOperator({ name, lease }, create, options),
-    describe: described,
+    describe,
     webhookConfigurations: (options) => webhookConfigurations(name, routes, options),
     crds: crdsAt,
     rbac: ({ webhook, ...options } = {}) => {
       const serving = webhook && { customResourceDefinitions, ...webhook }
       const own = { name, lease, crds: crds.flatMap(nameOf) }
-      return rolesOf(own, settings, { ...options, ...given({ webhook: serving }) }, definition.rules)
+      return rolesOf(own, described, { ...options, ...(serving && { webhook: serving }) }, definition.rules)
     },
   }
 }

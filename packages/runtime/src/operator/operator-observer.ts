@@ -8,7 +8,7 @@ import type { Occurrence } from '../events/event-series.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import type { Manager } from '../manager/manager.ts'
 import type { WebhookRoute } from '../webhooks/webhook-route.ts'
-import type { DescribedController } from './controller-settings.ts'
+import type { DescribedController } from './describe-controller.ts'
 import type { OperatorView } from './operator-view.ts'
 import type { WebhookLocation } from './webhook-manifests.ts'
 

@@ -1,6 +1,6 @@
 /** The roles of an operator, derived from what its controllers watch, render and finalize. */
 import type { ClusterRole, PolicyRule, Resource, Role } from '@reeve/kube'
-import type { EngineFacts } from '../controller/reconcile-request.ts'
+import type { EngineFacts } from '../components/engine-sources.ts'
 
 /** What does not follow from controllers. */
 export interface RbacOptions {
@@ -49,8 +49,8 @@ interface Described {
   readonly owns?: readonly (Kind | KindSomewhere)[]
   readonly watches?: readonly KindSomewhere[]
   readonly reads?: readonly (Kind | KindSomewhere)[]
-  readonly failureEvents?: boolean
-  readonly reconcile: { readonly engine?: EngineFacts }
+  readonly failureEvents?: boolean | undefined
+  readonly engine: EngineFacts | undefined
 }
 
 type Kind = Pick<Resource, 'group' | 'plural' | 'namespaced'>
@@ -127,8 +127,7 @@ function inNamespaces(grant: Grant, namespaces: readonly string[] | undefined): 
 }
 
 function grantsOf(controller: Described): readonly Grant[] {
-  const { owns = [], watches = [], reads = [] } = controller
-  const { engine } = controller.reconcile
+  const { owns = [], watches = [], reads = [], engine } = controller
   const primary = somewhere(controller.for)
   const cached = [...owns, ...watches, ...reads].map(somewhere)
   // Events about a cluster-scoped object are written to another namespace than the watched ones.

@@ -1,7 +1,7 @@
 /** Routes of validating and mutating webhooks. */
 import { isRecord } from '@reeve/http'
 import type { JsonPatchOperation, KubeObject, Resource, UnknownObject } from '@reeve/kube'
-import { jsonDiff } from '../engine/json-diff.ts'
+import { jsonDiff } from '../json/json-diff.ts'
 import type { AdmissionRequest, Approval, Denial, DenialCause, Mutation } from './admission-review.ts'
 import {
   type AdmissionTrigger,

@@ -1,6 +1,6 @@
 /** @module Admission and conversion webhooks, and the server for them. */
 export { WEBHOOK_DEFAULTS } from '../defaults.ts'
-export { jsonDiff, plainJsonDiff } from '../engine/json-diff.ts'
+export { jsonDiff, plainJsonDiff } from '../json/json-diff.ts'
 export * from './admission-review.ts'
 export * from './admission-webhook.ts'
 export { conversionWebhook, type KindConversion } from './conversion-webhook.ts'

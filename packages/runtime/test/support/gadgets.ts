@@ -15,7 +15,7 @@ import {
 } from '@reeve/kube'
 import { type CacheReader, type Component, desired, type Occurrence, silentLogger } from '@reeve/runtime'
 import { labelMatcher } from '@reeve/runtime/cache'
-import { type AnyComponent, type ComponentOptions, reconcileComponents } from '@reeve/runtime/components'
+import { type AnyComponent, ComponentEngine, type ComponentOptions } from '@reeve/runtime/components'
 import { noRuntimeWatches, type ReconcileResult } from '@reeve/runtime/controller'
 import { controllerOf } from '@reeve/runtime/owner-references'
 import { Type } from 'typebox'
@@ -148,7 +148,7 @@ export class GadgetStage {
     components: readonly AnyComponent<Gadget>[],
     options: Partial<ComponentOptions<Gadget>> = {},
   ) => {
-    const run = reconcileComponents<Gadget, undefined>({
+    const engine = new ComponentEngine<Gadget>({
       resource: Gadgets,
       owned: [ConfigMaps],
       fieldManager: 'gadgets',
@@ -157,7 +157,7 @@ export class GadgetStage {
     })
     return async ({ readsSecrets = true, view }: ReconcileView = {}): Promise<ReconcileResult> => {
       const cache = view ?? (await this.lookNow(readsSecrets))
-      const result = await run({
+      const result = await engine.reconcile({
         key,
         object: cache.get(Gadgets, key),
         reasons: [],

@@ -3,7 +3,7 @@ import { defineCrd, type ObjectOf } from '@reeve/crd'
 import { ConfigMaps, type KubeClient, type Stored } from '@reeve/kube'
 import { desired } from '@reeve/runtime'
 import { Cache } from '@reeve/runtime/cache'
-import { reconcileComponents } from '@reeve/runtime/components'
+import { ComponentEngine } from '@reeve/runtime/components'
 import { Controller, type Reconcile } from '@reeve/runtime/controller'
 import { keepOwnFields } from '@reeve/runtime/engine'
 import { withFinalizer } from '@reeve/runtime/finalizers'
@@ -84,13 +84,13 @@ export function contentsOf({ spec }: Pick<Box, 'spec'>): Record<string, string> 
 
 /** Only the apply engine. */
 export const applyReconcile = () =>
-  reconcileComponents<Box, undefined>({
+  new ComponentEngine<Box>({
     resource: Boxes,
     owned: [ConfigMaps],
     fieldManager: 'boxes',
     components: [{ name: 'contents', render: ({ primary }) => renderBox(primary) }],
     report: ({ primary: { spec, status }, failure }) => ({ status: failure ? status : { text: spec.text } }),
-  })
+  }).reconcile
 
 function renderBox(box: Stored<Box>) {
   const { name, namespace } = box.metadata

@@ -1,29 +1,32 @@
 /** The reconcile engine: components of a resource, its finalizer and its status. */
-import { isNotFound, type ObjectKey, type Resource, type Stored } from '@reeve/kube'
+import { isNotFound, type KubeObject, type ObjectKey, type Resource, type Stored } from '@reeve/kube'
 import type { CacheReader } from '../cache/cache-reader.ts'
-import type { Condition } from '../conditions/condition.ts'
+import type { Transform } from '../cache/transform.ts'
 import { TerminalError } from '../controller/controller-error.ts'
+import type { Engine, Sources } from '../controller/controller-options.ts'
 import { FAILURES_TO_ESCALATE } from '../controller/reconcile-ending.ts'
-import type { EngineFacts, Reconcile, ReconcileRequest, ReconcileResult } from '../controller/reconcile-request.ts'
+import type { Reconcile, ReconcileRequest, ReconcileResult } from '../controller/reconcile-request.ts'
 import { AcceptedDifferences } from '../engine/accepted-differences.ts'
 import { type Change, prune } from '../engine/apply.ts'
 import { ComparedObjects } from '../engine/compared-objects.ts'
 import type { DesiredObject } from '../engine/desired-object.ts'
-import { StaleViewError, UnknownStatusFieldsError } from '../engine/engine-error.ts'
 import { FieldTreePool } from '../engine/field-tree.ts'
-import { isJsonEqual } from '../engine/json-equal.ts'
 import { type KindsOnDemand, OnDemandReader } from '../engine/kinds-on-demand.ts'
 import { findElsewhere } from '../engine/leftovers.ts'
 import { VersionOrder } from '../engine/owner-check.ts'
 import type { OwnedElsewhere } from '../engine/ownership.ts'
-import { STALLED_CONDITION, type Stall, withStall } from '../engine/stalled.ts'
-import { StatusConditions } from '../engine/status-conditions.ts'
-import { writeStatus } from '../engine/write-status.ts'
 import type { Occurrence } from '../events/event-series.ts'
 import { addFinalizer, hasFinalizer, removeFinalizer, stillExists } from '../finalizers/finalizer.ts'
+import { isJsonEqual } from '../json/json-equal.ts'
+import { StaleViewError } from '../runtime-error.ts'
+import type { Condition } from '../status/condition.ts'
+import { STALLED_CONDITION, type Stall, withStall } from '../status/stalled.ts'
+import { StatusConditions } from '../status/status-conditions.ts'
+import { UnknownStatusFieldsError, writeStatus } from '../status/write-status.ts'
 import type { AnyComponent, AnyOutcome, Reportable } from './component.ts'
 import { InvalidComponentsError, inOrderOfNeeds } from './component-order.ts'
 import { ComponentRun, type RunResult } from './component-run.ts'
+import { type EngineFacts, feedEngine } from './engine-sources.ts'
 import type { Reporter } from './reporter.ts'
 
 /** The input of the report of a controller. */
@@ -80,9 +83,9 @@ interface EngineOptions<Primary extends Reportable, Dependencies> {
   /** The kinds that components render. What is owned of these and not rendered is pruned. */
   readonly owned: readonly Resource[]
   /** What components render in other namespaces. @default nothing */
-  readonly elsewhere?: readonly OwnedElsewhere[]
+  readonly elsewhere?: readonly OwnedElsewhere[] | undefined
   /** Kinds that not every cluster serves. @default none */
-  readonly onDemand?: KindsOnDemand<Primary>
+  readonly onDemand?: KindsOnDemand<Primary> | undefined
   readonly fieldManager: string
   readonly components: readonly AnyComponent<Primary, Dependencies>[]
   /** Required as soon as a component finalizes: a qualified name such as `example.com/dns`. */
@@ -93,43 +96,31 @@ interface EngineOptions<Primary extends Reportable, Dependencies> {
   report?(summary: ReconcileSummary<Primary>, reporter: Reporter<Primary>): ReconcileReport<Primary> | undefined
 }
 
-/** A reconcile function that says what it renders. */
-export interface EngineReconcile<Primary extends Reportable> extends Reconcile<Primary> {
-  readonly engine: EngineFacts
-}
-
 /**
- * Builds the reconcile function of a controller from components.
+ * The engine of a controller of components.
  *
  * *Guarantees*: a component that fails or waits delays only those that need it; failures are reported in the status before
  * they are thrown; an unchanged resource costs no request; the resource is not deleted before every component has
- * finalized. *Errors*: `StaleViewError` when the view was stale, which a controller treats as a conflict and retries.
+ * finalized. *Errors* of its reconciles: `StaleViewError` when the view was stale, which a controller treats as a conflict
+ * and retries.
  *
  * @example
- * const reconcile = reconcileComponents({
+ * const engine = new ComponentEngine({
  *   resource: WebApps, owned: [Deployments, Services], fieldManager: 'webapp-operator',
  *   components: [deployment, service],
  * })
+ * new Controller({ name: 'webapp', for: WebApps, owns: [Deployments, Services], engine, reconcile: engine.reconcile }, environment)
  */
-export function reconcileComponents<Primary extends Reportable, Dependencies>(
-  options: ComponentOptions<Primary, Dependencies>,
-): EngineReconcile<Primary> {
-  const engine = new ComponentEngine(options)
-  const { resource, owned, elsewhere = [], onDemand, fieldManager, components } = options
-  const facts: EngineFacts = {
-    resource,
-    owned,
-    elsewhere: elsewhere.map((kind) => kind.resource),
-    released: elsewhere.filter(({ release }) => release !== undefined).map((kind) => kind.resource),
-    onDemand: onDemand?.kinds ?? [],
-    fieldManager,
-    finalizes: components.some(({ finalize }) => finalize !== undefined),
-    forget: (isGone) => engine.forget(isGone),
-  }
-  return Object.assign((request: ReconcileRequest<Primary>) => engine.reconcile(request), { engine: facts })
-}
-
-class ComponentEngine<Primary extends Reportable, Dependencies> {
+export class ComponentEngine<Primary extends Reportable, Dependencies = undefined> implements Engine, EngineFacts {
+  readonly resource: Resource<Primary>
+  readonly owned: readonly Resource[]
+  readonly elsewhere: readonly Resource[]
+  readonly released: readonly Resource[]
+  readonly onDemand: readonly Resource[]
+  readonly fieldManager: string
+  readonly finalizes: boolean
+  /** Passed to a controller by itself, or called by the function of one. */
+  readonly reconcile: Reconcile<Primary> = (request) => this.#reconcileOrReport(request)
   readonly #options: EngineOptions<Primary, Dependencies>
   /** Undefined only where components expect nothing else. */
   readonly #dependencies: Dependencies
@@ -144,12 +135,20 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
   readonly #conditions: StatusConditions<Primary>
 
   constructor(options: ComponentOptions<Primary, Dependencies>) {
+    const { resource, owned, elsewhere = [], onDemand, fieldManager } = options
+    this.resource = resource
+    this.owned = owned
+    this.elsewhere = elsewhere.map((kind) => kind.resource)
+    this.released = elsewhere.filter(({ release }) => release !== undefined).map((kind) => kind.resource)
+    this.onDemand = onDemand?.kinds ?? []
+    this.fieldManager = fieldManager
     this.#options = options
     this.#dependencies = options.dependencies as Dependencies
     this.#components = inOrderOfNeeds(options.components)
-    this.#conditions = new StatusConditions(options.resource)
-    this.#onDemand = options.onDemand && new OnDemandReader(options.onDemand)
+    this.#conditions = new StatusConditions(resource)
+    this.#onDemand = onDemand && new OnDemandReader(onDemand)
     const finalizing = this.#components.find(({ finalize }) => finalize !== undefined)
+    this.finalizes = finalizing !== undefined
     if (finalizing !== undefined && options.finalizer === undefined) {
       throw new InvalidComponentsError(
         `component "${finalizing.name}" has finalize, but no finalizer is set; set one, such as example.com/${finalizing.name}`,
@@ -157,12 +156,16 @@ class ComponentEngine<Primary extends Reportable, Dependencies> {
     }
   }
 
+  prepare<T extends KubeObject>(sources: Sources<T>, ownFields: Transform): Sources<T> {
+    return feedEngine(sources, this, ownFields)
+  }
+
   /** What is remembered of rendered objects names their exact state, so that it cannot mislead. */
   forget(isGone: (key: string) => boolean): void {
     this.#onDemand?.forget(isGone)
   }
 
-  async reconcile(request: ReconcileRequest<Primary>): Promise<ReconcileResult> {
+  async #reconcileOrReport(request: ReconcileRequest<Primary>): Promise<ReconcileResult> {
     try {
       return await this.#reconcile(request)
     } catch (error) {

@@ -9,8 +9,31 @@ import {
   type Stored,
   type WriteOptions,
 } from '@reeve/kube'
-import { StaleViewError, UnknownStatusFieldsError } from './engine-error.ts'
-import { isJsonEqual } from './json-equal.ts'
+import { isJsonEqual } from '../json/json-equal.ts'
+import { RuntimeError, StaleViewError } from '../runtime-error.ts'
+
+/** A status has fields that its schema lacks, so that the server dropped them. The rest of it was written. */
+export class UnknownStatusFieldsError extends RuntimeError {
+  override readonly name = 'UnknownStatusFieldsError'
+  /** Such as `status.phase`. */
+  readonly fields: readonly string[]
+  readonly #written: KubeObject
+
+  constructor({ plural, group, version }: Resource, fields: readonly string[], written: KubeObject) {
+    super(
+      'UNKNOWN_STATUS_FIELDS',
+      `the schema of ${plural}.${group} in ${version} lacks ${fields.join(', ')}: add it to the CRD, or install the CRD ` +
+        'that belongs to this operator',
+    )
+    this.fields = fields
+    this.#written = written
+  }
+
+  /** What the server kept. Not a property of its own, which logs would contain. */
+  get written(): KubeObject {
+    return this.#written
+  }
+}
 
 /**
  * Replaces the status subresource.

@@ -1,6 +1,6 @@
 /** Conditions that the runtime itself writes to the status of a resource. */
 import { isBuiltInGroup, isInvalid, type KubeClient, type KubeObject, type Resource, type Stored } from '@reeve/kube'
-import { type Condition, getCondition } from '../conditions/condition.ts'
+import { type Condition, getCondition } from './condition.ts'
 import { writeStatus } from './write-status.ts'
 
 /** The input of writes. */

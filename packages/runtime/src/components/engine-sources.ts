@@ -1,19 +1,26 @@
-/** Gives a reconcile function of the engine the caches it needs, and rejects a controller that lacks them. */
+/** Gives the engine the caches that it needs, and rejects a controller that lacks them. */
 import type { KubeObject, Resource } from '@reeve/kube'
 import { resourceName } from '../cache/informer-options.ts'
 import type { Transform } from '../cache/transform.ts'
+import { ControllerConfigError } from '../controller/controller-error.ts'
+import type { Sources } from '../controller/controller-options.ts'
+import { asSource, type Source } from '../controller/sources.ts'
 import { keepsOwnFields } from '../engine/own-fields.ts'
-import { ControllerConfigError } from './controller-error.ts'
-import type { EngineFacts } from './reconcile-request.ts'
-import { asSource, type MappedSource, type Source } from './sources.ts'
 
-/** Where a controller takes its objects from. */
-export interface Sources<T extends KubeObject> {
-  readonly name: string
-  readonly for: Resource<T> | Source<T>
-  readonly owns?: readonly (Resource | Source<KubeObject>)[]
-  readonly watches?: readonly MappedSource<KubeObject>[]
-  readonly reads?: readonly (Resource | Source<KubeObject>)[]
+/** What the engine renders, and how. */
+export interface EngineFacts {
+  readonly resource: Resource
+  /** Kinds that it renders. */
+  readonly owned: readonly Resource[]
+  /** Kinds that it renders in other namespaces. */
+  readonly elsewhere: readonly Resource[]
+  /** Those of `elsewhere` whose objects belong to others: it only sets fields, and never creates or deletes one. */
+  readonly released: readonly Resource[]
+  /** Kinds that it reads when they are needed. */
+  readonly onDemand: readonly Resource[]
+  readonly fieldManager: string
+  /** Whether it sets a finalizer. */
+  readonly finalizes: boolean
 }
 
 /**
@@ -21,13 +28,13 @@ export interface Sources<T extends KubeObject> {
  * written in every reconcile.
  *
  * *Errors*: {@link ControllerConfigError} when a rendered kind is not cached, a transform drops what the engine compares,
- * or the function is about another resource.
+ * or the engine is for another resource.
  */
 export function feedEngine<T extends KubeObject>(
   sources: Sources<T>,
   engine: EngineFacts,
   ownFields: Transform,
-): Pick<Sources<T>, 'owns' | 'watches' | 'reads'> {
+): Sources<T> {
   const { name, owns = [], watches = [], reads = [] } = sources
   const primary = asSource(sources.for).resource
   if (resourceName(primary) !== resourceName(engine.resource)) {
@@ -35,7 +42,7 @@ export function feedEngine<T extends KubeObject>(
       name,
       'for',
       resourceName(primary),
-      `${resourceName(engine.resource)}, as its reconcile function says`,
+      `${resourceName(engine.resource)}, as its engine says`,
     )
   }
   const rendered = new Set([...engine.owned, ...engine.elsewhere].map(resourceName))
@@ -57,7 +64,7 @@ export function feedEngine<T extends KubeObject>(
   }
   requireAll(name, 'owns', engine.owned, fed.owns)
   requireAll(name, 'owns, watches or reads', engine.elsewhere, [...fed.owns, ...fed.watches, ...fed.reads])
-  return fed
+  return { ...sources, ...fed }
 }
 
 function requireAll(

@@ -1,6 +1,6 @@
 /** The condition that the engine itself sets on a resource that makes no progress and cannot report it itself. */
 import type { Clock } from '@reeve/http'
-import { type Condition, getCondition, removeCondition, setCondition } from '../conditions/condition.ts'
+import { type Condition, getCondition, removeCondition, setCondition } from './condition.ts'
 
 /** Present, with status `True`, while a resource is stalled. */
 export const STALLED_CONDITION = 'Stalled'
