@@ -7,5 +7,6 @@ import { noteScenario } from './catalogue/notes.ts'
 it.each(good)('$name survives every fault', { timeout: 600_000 }, async (operator) => {
   const { divergences, patterns } = await explore(operator, noteScenario)
   expect(divergences.map((one) => divergenceText(one, operator.name).slice(0, 2_000))).toEqual([])
+  expect(patterns.some(({ points }) => points > 0)).toBe(true)
   expect(patterns.every(({ points, explored, missed }) => points === 0 || explored > missed)).toBe(true)
 })

@@ -322,7 +322,7 @@ describe('the ReplicaSets of a Deployment', () => {
     await cluster.advance(600_000)
     expect(web().status).toMatchObject({ availableReplicas: 3 })
     expect(condition('ReplicaFailure')).toBeUndefined()
-    expect(cluster.problems.splice(0).every(({ controller }) => controller === 'replica-sets')).toBe(true)
+    expect(new Set(cluster.problems.splice(0).map(({ controller }) => controller))).toEqual(new Set(['replica-sets']))
   })
 
   it('are deleted with the Deployment, and so are their pods', async () => {

@@ -121,7 +121,7 @@ describe('a claim', () => {
     await cluster.pods.create(pod('p', { spec: using }))
     await cluster.advance(5_000)
     expect(claim().status?.phase).toBe('Bound')
-    expect(cluster.pods.list().every(isReady)).toBe(true)
+    expect(cluster.pods.list().map(isReady)).toEqual([true])
   })
 
   it('is expanded when more storage is requested', async () => {
@@ -146,7 +146,7 @@ describe('a pod that uses a claim', () => {
     })
     await createClaim()
     await cluster.advance(5_000)
-    expect(cluster.pods.list().every(isReady)).toBe(true)
+    expect(cluster.pods.list().map(isReady)).toEqual([true])
   })
 
   it('protects the claim from deletion', async () => {

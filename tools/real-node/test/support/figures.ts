@@ -54,10 +54,13 @@ async function killedForMemory(namespace: string): Promise<readonly string[]> {
 
 /** Prints the memory of all containers of namespaces; returns those in which the kernel killed a process for lack of it. */
 export async function recordMemory(...namespaces: readonly string[]): Promise<readonly string[]> {
+  let measured = 0
   for (const namespace of namespaces) {
     const figures = await containerMemory(namespace)
     if (figures.length > 0) print(`memory in ${namespace}`, figures)
+    measured += figures.length
   }
+  if (measured === 0) throw new Error(`no container runs in ${namespaces.join(', ')}: there is no memory to check`)
   return (await Promise.all(namespaces.map(killedForMemory))).flat()
 }
 
