@@ -75,7 +75,7 @@ it('code in the documentation is accepted by the compiler as it stands', { timeo
     extends: '../../tsconfig.json',
     // An example ends where the reader continues.
     compilerOptions: { noUnusedLocals: false },
-    include: ['.', '../../packages/kube/src/**/*.d.ts'],
+    include: ['.', '../../packages/http/src/**/*.d.ts'],
     exclude: [],
   }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
