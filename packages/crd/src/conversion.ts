@@ -21,7 +21,7 @@ export type Convert = (object: KubeObject, toVersion: string) => KubeObject
  * Builds the converter of a CRD.
  *
  * *Guarantees*: an object that already has the requested version is returned unchanged; `apiVersion` of the result is
- * always correct, whatever the spoke returned. *Errors*: {@link CrdError} `UnknownVersion`, `ConversionFailed` with the
+ * always correct, whatever the spoke returned. *Errors*: {@link CrdError} `CRD_UNKNOWN_VERSION`, `CRD_CONVERSION_FAILED` with the
  * object named.
  *
  * @example
@@ -53,7 +53,7 @@ export function defineConversion<V extends Record<string, VersionDefinition>, co
       if (cause instanceof CrdError) throw cause
       const { namespace, name } = object.metadata
       const who = `${crd.kind} ${namespace ? `${namespace}/` : ''}${name ?? ''}`
-      throw new CrdError('ConversionFailed', `${who} cannot be converted from ${fromVersion} to ${toVersion}`, {
+      throw new CrdError('CRD_CONVERSION_FAILED', `${who} cannot be converted from ${fromVersion} to ${toVersion}`, {
         cause,
       })
     }
@@ -67,7 +67,7 @@ function stamp(crd: AnyCrd, version: string, object: KubeObject): KubeObject {
 function versionOf(object: KubeObject, group: string): string {
   const [objectGroup, version] = object.apiVersion.split('/')
   if (objectGroup !== group || version === undefined) {
-    throw new CrdError('UnknownVersion', `apiVersion "${object.apiVersion}" is not of the group ${group}`)
+    throw new CrdError('CRD_UNKNOWN_VERSION', `apiVersion "${object.apiVersion}" is not of the group ${group}`)
   }
   return version
 }

@@ -91,7 +91,7 @@ const VERSION_NAME = /^v[1-9][0-9]*((alpha|beta)([1-9][0-9]*)?)?$/
 /**
  * Defines a CRD once: its types, schema, manifest and clients are derived from the result.
  *
- * *Errors*: {@link CrdError} `InvalidVersions` when no version, or more than one, is stored, or a version's name is
+ * *Errors*: {@link CrdError} `CRD_INVALID_VERSIONS` when no version, or more than one, is stored, or a version's name is
  * not one that Kubernetes can order.
  *
  * @example
@@ -109,13 +109,13 @@ export function defineCrd<const V extends Record<string, VersionDefinition>>(
   const name = `${definition.plural}.${definition.group}`
   const odd = names.find((version) => !VERSION_NAME.test(version))
   if (odd !== undefined) {
-    throw new CrdError('InvalidVersions', `${name}: "${odd}" is not a version name; write v1, v1beta2 or v1alpha1`)
+    throw new CrdError('CRD_INVALID_VERSIONS', `${name}: "${odd}" is not a version name; write v1, v1beta2 or v1alpha1`)
   }
   const stored = names.filter((version) => definition.versions[version]?.storage ?? names.length === 1)
   const [storageVersion, ...others] = stored
   if (storageVersion === undefined || others.length > 0) {
     const found = stored.length === 0 ? 'none is' : `${stored.join(', ')} are`
-    throw new CrdError('InvalidVersions', `${name}: exactly one version must have storage: true, ${found}`)
+    throw new CrdError('CRD_INVALID_VERSIONS', `${name}: exactly one version must have storage: true, ${found}`)
   }
   return Object.freeze({
     ...definition,
@@ -131,5 +131,5 @@ export function defineCrd<const V extends Record<string, VersionDefinition>>(
 
 /** The error for a version that a CRD does not define. */
 export function unknownVersion(name: string, version: string, known: readonly string[]): CrdError {
-  return new CrdError('UnknownVersion', `${name} has no version "${version}"; it has ${known.join(', ')}`)
+  return new CrdError('CRD_UNKNOWN_VERSION', `${name} has no version "${version}"; it has ${known.join(', ')}`)
 }

@@ -55,7 +55,7 @@ const HANDLED = new Set<string>([
  * - A record becomes `additionalProperties`.
  * - A property with a default is not listed as required: the server sets it before validation.
  *
- * *Errors*: {@link CrdError} `UnsupportedSchema` for schemas without a structural form (tuples, references, a union of
+ * *Errors*: {@link CrdError} `CRD_UNSUPPORTED_SCHEMA` for schemas without a structural form (tuples, references, a union of
  * different shapes without a common type), naming the path.
  *
  * @example
@@ -191,5 +191,5 @@ function requireType(target: StructuralSchema, path: string): void {
 }
 
 function unsupported(path: string, why: string): CrdError {
-  return new CrdError('UnsupportedSchema', `${path === '' ? 'the schema' : path}: ${why}`)
+  return new CrdError('CRD_UNSUPPORTED_SCHEMA', `${path === '' ? 'the schema' : path}: ${why}`)
 }

@@ -1,4 +1,5 @@
 /** Errors of Helm, charts and the cluster: one class per case that a caller may handle. */
+import { CodedError } from '@reeve/http'
 
 /** Stable codes of the errors of this package; decide by these (or by the class), never by message. */
 export type HelmErrorCode =
@@ -34,10 +35,7 @@ export type HelmErrorCode =
  * @example
  * if (error instanceof HelmError && error.code === 'HELM_OPERATION_IN_PROGRESS') return requeue()
  */
-export abstract class HelmError extends Error {
-  /** Stable: what callers and dashboards branch on. */
-  abstract readonly code: HelmErrorCode
-}
+export abstract class HelmError extends CodedError<HelmErrorCode> {}
 
 /** No helm was found, or what was named cannot be run. */
 export class HelmMissingError extends HelmError {

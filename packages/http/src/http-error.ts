@@ -1,4 +1,5 @@
 /** Errors between a client and a server, whatever the API of the server. */
+import { CodedError } from './coded-error.ts'
 
 /** Stable codes of {@link HttpError}. */
 export type HttpErrorCode =
@@ -11,9 +12,7 @@ export type HttpErrorCode =
   | 'HTTP_JSON_LIMIT'
 
 /** Base class of the errors of this package. Their messages never contain a header or a body. */
-export abstract class HttpError extends Error {
-  abstract readonly code: HttpErrorCode
-}
+export abstract class HttpError extends CodedError<HttpErrorCode> {}
 
 /** How far a request got before its connection failed. */
 export type ConnectionPhase =

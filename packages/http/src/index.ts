@@ -2,6 +2,7 @@
 export * from './bounded-json.ts'
 export type { ClientLogger } from './client-logger.ts'
 export * from './clock.ts'
+export * from './coded-error.ts'
 export { Deadline, type DeadlineOptions, untilAborted, withDeadline } from './deadline.ts'
 export { DEFAULT_RETRY_POLICY, HTTP_DEFAULTS, type RetryPolicy } from './defaults.ts'
 export { drain, followRedirects, type RedirectOptions } from './follow-redirects.ts'

@@ -1,6 +1,8 @@
 /** One request and its response over undici's dispatch interface, with the body as a stream that can be cancelled. */
+
 import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { codeOf } from './coded-error.ts'
 import { type ConnectionPhase, HttpConnectionError, HttpInvalidRequestError } from './http-error.ts'
 import type { TransportResponse } from './transport.ts'
 
@@ -159,10 +161,6 @@ function explain(error: unknown): string {
   const code = codeOf(error)
   if (error.message === '') return code ?? error.name
   return code === undefined || error.message.includes(code) ? error.message : `${error.message} (${code})`
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
 function asError(reason: unknown): Error {

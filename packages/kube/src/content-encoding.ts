@@ -1,7 +1,7 @@
 /** Decodes compressed responses, as a stream: what exceeds a limit is never decompressed. */
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { headerValue, type TransportResponse } from '@reeve/http'
+import { codeOf, headerValue, type TransportResponse } from '@reeve/http'
 import type { ClusterConfig } from './config/cluster-config.ts'
 import { BadResponseError } from './errors.ts'
 import type { RequestTarget } from './request-target.ts'
@@ -56,5 +56,5 @@ async function* gunzipped(target: RequestTarget, body: AsyncIterable<Uint8Array>
 
 /** Errors of zlib, such as `Z_DATA_ERROR`, and `Z_BUF_ERROR` for data that ends too early. */
 function isDataError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('Z_')
+  return codeOf(error)?.startsWith('Z_') === true
 }

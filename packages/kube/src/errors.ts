@@ -1,5 +1,5 @@
 /** The errors between a client and an API server, one class per case that a caller may handle. */
-import type { ConnectionPhase, ProxyFailure } from '@reeve/http'
+import { CodedError, type ConnectionPhase, type ProxyFailure } from '@reeve/http'
 import { isBuiltInGroup } from './api-groups.ts'
 import type { Status } from './objects.ts'
 import { describeTarget, type RequestTarget } from './request-target.ts'
@@ -19,10 +19,7 @@ export type KubeErrorCode =
   | 'KUBE_CREDENTIALS'
 
 /** Base class of the errors of this package, except for the reason of a caller's own signal. */
-export abstract class KubeError extends Error {
-  /** Stable, for callers and dashboards. */
-  abstract readonly code: KubeErrorCode
-}
+export abstract class KubeError extends CodedError<KubeErrorCode> {}
 
 /** One of several causes of an error, usually one per invalid field. */
 export interface StatusCause {

@@ -1,4 +1,5 @@
 /** Sentences for people about failures on the way to an API server: what is wrong, and what to do. */
+import { codeOf } from '@reeve/http'
 import { ApiError, ConnectionError, CredentialsError, DeadlineExceededError, KubeError } from './errors.ts'
 
 /** How many causes of an error are considered. */
@@ -101,8 +102,4 @@ function chainOf(error: unknown): readonly unknown[] {
     current = current.cause ?? (current instanceof AggregateError ? current.errors[0] : undefined)
   }
   return chain.length === 0 ? [error] : chain
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

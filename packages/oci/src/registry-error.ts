@@ -1,5 +1,5 @@
 /** Errors of registries, one class per failure that a caller may handle. */
-import type { Refusal } from '@reeve/http'
+import { CodedError, type Refusal } from '@reeve/http'
 
 /** Stable codes of {@link RegistryError}; connections fail with the codes of `HttpError`. */
 export type RegistryErrorCode =
@@ -11,9 +11,7 @@ export type RegistryErrorCode =
   | 'REGISTRY_CREDENTIALS'
 
 /** Base of these errors. No message ever contains a password or a token. */
-export abstract class RegistryError extends Error {
-  abstract readonly code: RegistryErrorCode
-}
+export abstract class RegistryError extends CodedError<RegistryErrorCode> {}
 
 /** The registry refused a request. */
 export class RegistryRefusedError extends RegistryError implements Refusal {

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isRecord } from '@reeve/http'
+import { codeOf, isRecord } from '@reeve/http'
 import { digestOf } from '@reeve/oci'
 import { DEFAULT_CACHE_BYTES } from '../defaults.ts'
 import { ChartInvalidError } from '../errors.ts'
@@ -133,6 +133,6 @@ async function filesOf(folder: string) {
 
 /** For files that may not exist: another process shares the folder. Everything else is passed on. */
 function absent(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+  if (codeOf(error) === 'ENOENT') return undefined
   throw error
 }

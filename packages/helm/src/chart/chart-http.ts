@@ -1,5 +1,6 @@
 /** Connects to chart sources by HTTPS, and turns failures into errors that name the chart. */
 import {
+  codeOf,
   environmentProxy,
   followRedirects,
   HttpConnectionError,
@@ -108,7 +109,7 @@ const MAX_CAUSES = 8
 function isTlsFailure(error: Error): boolean {
   let cause: unknown = error
   for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth++) {
-    if ('code' in cause && typeof cause.code === 'string' && TLS_CODE.test(cause.code)) return true
+    if (TLS_CODE.test(codeOf(cause) ?? '')) return true
     cause = cause.cause
   }
   return false

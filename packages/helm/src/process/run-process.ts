@@ -1,6 +1,8 @@
 /** Runs a command in its own process group, and leaves no process behind. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { codeOf } from '@reeve/http'
 import { OutputHead, OutputTail } from './output-capture.ts'
 import type { ProcessOutcome, ProcessRequest } from './process-runner.ts'
 
@@ -97,7 +99,7 @@ function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
     process.kill(-child.pid, signal)
   } catch (error) {
     // The process group has ended already.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+    if (codeOf(error) !== 'ESRCH') throw error
   }
 }
 

@@ -1,6 +1,6 @@
 /** Reads Helm's release records, so that judging a release starts no process. Records are treated as hostile input. */
 import { gunzipSync } from 'node:zlib'
-import { JsonLimitError, parseBoundedJson } from '@reeve/http'
+import { codeOf, JsonLimitError, parseBoundedJson } from '@reeve/http'
 import type { ObjectMeta, Secret } from '@reeve/kube'
 import { DEFAULT_MAX_RECORD_BYTES, HELM_JSON_LIMITS } from '../defaults.ts'
 import { ReleaseRecordError } from '../errors.ts'
@@ -118,7 +118,7 @@ function unpack(data: string | undefined, maxBytes: number, fail: Fail): Buffer 
   try {
     return gunzipSync(packed, { maxOutputLength: maxBytes })
   } catch (error) {
-    const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
+    const isTooLarge = codeOf(error) === 'ERR_BUFFER_TOO_LARGE'
     if (!isTooLarge) throw fail('is not valid gzip')
     throw fail(`is larger than ${maxBytes} bytes when unpacked: ${REMEDY}`, { exceedsLimits: true })
   }

@@ -1,5 +1,7 @@
 /** Merges several kubeconfig files, as with `KUBECONFIG=a:b`. */
+
 import { readFile } from 'node:fs/promises'
+import { codeOf } from '@reeve/http'
 import { ConfigError } from '../errors.ts'
 import { type Kubeconfig, parseKubeconfig } from './kubeconfig-document.ts'
 
@@ -38,7 +40,7 @@ async function readIfPresent(file: string, isOptional: boolean): Promise<string 
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    const code = codeOf(error) ?? 'unknown error'
     if (isOptional && code === 'ENOENT') return undefined
     throw new ConfigError(`${file}: cannot read the kubeconfig (${code})`, { cause: error })
   }

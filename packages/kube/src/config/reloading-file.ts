@@ -1,6 +1,6 @@
 /** Reads a small file repeatedly, because mounted tokens and certificates are replaced while the process runs. */
 import { readFile } from 'node:fs/promises'
-import type { Clock, TextSource } from '@reeve/http'
+import { type Clock, codeOf, type TextSource } from '@reeve/http'
 import { CredentialsError } from '../errors.ts'
 
 /** Options of {@link ReloadingFile}. */
@@ -62,7 +62,7 @@ export class ReloadingFile implements TextSource {
 
   #asProblem(error: unknown): CredentialsError {
     if (error instanceof CredentialsError) return error
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    const code = codeOf(error) ?? 'unknown error'
     return new CredentialsError(`${this.path}: cannot read the ${this.#options.what} (${code})`, { cause: error })
   }
 }

@@ -34,6 +34,6 @@ function withValidQuantities(crd: AnyCrd, convert: Convert): Convert {
     if (problem === undefined) return converted
     const { namespace, name } = object.metadata
     const who = `${crd.kind} ${namespace ? `${namespace}/` : ''}${name ?? ''}`
-    throw new CrdError('ConversionFailed', `${who}: ${problem.field}: ${problem.message}`)
+    throw new CrdError('CRD_CONVERSION_FAILED', `${who}: ${problem.field}: ${problem.message}`)
   }
 }
