@@ -1,10 +1,9 @@
-import { EventEmitter } from 'node:events'
 import { ConnectionError } from '@reeve/kube'
 import { Option } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { runCommandLine } from './command-line.ts'
 import { EXIT, type Subcommand, type SubcommandEntry } from './subcommand.ts'
-import { type CapturedProcess, runCaptured } from './testing/captured-process.ts'
+import { type CapturedProcess, runCaptured, startCaptured } from './testing/captured-process.ts'
 
 const greet: Subcommand<{ readonly name: string }> = {
   configure: (command) =>
@@ -100,7 +99,6 @@ describe('a command line', () => {
 describe('a subcommand that runs until it is stopped', () => {
   /** A program with one subcommand that does this. */
   function worker(work: (signal: AbortSignal) => Promise<void>) {
-    const signals = new EventEmitter()
     const started = Promise.withResolvers<void>()
     const command: Subcommand<never> = {
       configure: () => undefined,
@@ -117,17 +115,17 @@ describe('a subcommand that runs until it is stopped', () => {
       examples: [],
       subcommands: [{ name: 'work', summary: 'work', load: async () => ({ command }) }],
     }
-    const ended = runCaptured((argv, process) => runCommandLine(line, argv, process), ['work'], { signals })
-    return { signals, started: started.promise, ended }
+    const running = startCaptured((argv, process) => runCommandLine(line, argv, process), ['work'])
+    return { ...running, started: started.promise }
   }
 
   const aborted = (signal: AbortSignal) =>
     new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
   it('exits 0 when it stops normally', async () => {
-    const { signals, started, ended } = worker(aborted)
+    const { send, started, ended } = worker(aborted)
     await started
-    signals.emit('SIGTERM', 'SIGTERM')
+    send('SIGTERM')
     expect(await ended).toMatchObject({ code: 0 })
   })
 
@@ -157,10 +155,10 @@ describe('a subcommand that runs until it is stopped', () => {
   })
 
   it('exits immediately on a second signal, whatever is in progress', async () => {
-    const { signals, started, ended } = worker(() => new Promise(() => undefined))
+    const { send, started, ended } = worker(() => new Promise(() => undefined))
     await started
-    signals.emit('SIGINT', 'SIGINT')
-    signals.emit('SIGINT', 'SIGINT')
+    send('SIGINT')
+    send('SIGINT')
     expect(await ended).toMatchObject({ code: 130 })
   })
 })

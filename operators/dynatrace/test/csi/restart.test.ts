@@ -20,7 +20,8 @@ async function mountOverlay(node: CsiNode, times = 1): Promise<void> {
   }
 }
 
-describe.skipIf(missingRights())('a driver that is started again (skipped without root)', () => {
+// Each on a node of its own: they mostly wait for processes.
+describe.skipIf(missingRights())('a driver that is started again (skipped without root)', { concurrent: true }, () => {
   it('does not touch the volumes of running pods, and can still unpublish them', async () => {
     await using node = await csiNode()
     const first = await node.start()

@@ -91,3 +91,10 @@ export async function freePorts(count: number): Promise<readonly number[]> {
 /** The response of a local server to a GET. */
 export const httpStatus = async (port: number, path: string): Promise<number> =>
   (await fetch(`http://127.0.0.1:${port}${path}`)).status
+
+/** Whether a local server responds so; before it listens it does not. */
+export const responds = (port: number, path: string, status: number): Promise<boolean> =>
+  httpStatus(port, path).then(
+    (found) => found === status,
+    () => false,
+  )

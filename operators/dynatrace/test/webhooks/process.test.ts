@@ -1,12 +1,11 @@
 /** `dynatrace-operator webhook-server`, started as in the chart: as a process where that shows something. */
-import { EventEmitter } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect as connectTls } from 'node:tls'
-import { runCaptured } from '@reeve/cli/testing'
+import { runCaptured, startCaptured } from '@reeve/cli/testing'
 import { type ClusterUnderTest, openCluster } from '@reeve/cluster-under-test'
 import { CustomResourceDefinitions, connect, Events, type KubeClient, Pods, type Secret, Secrets } from '@reeve/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -14,7 +13,7 @@ import { dynakube } from '../../src/api/testing/build.ts'
 import { main } from '../../src/cli/main.ts'
 import { renewCertificates } from '../../src/controllers/certificates/certificate-data.ts'
 import { CERTIFICATES_SECRET, validationPath, webhookHost } from '../../src/index.ts'
-import { freePorts, httpStatus, OperatorProcess } from '../support/operator-process.ts'
+import { freePorts, httpStatus, OperatorProcess, responds } from '../support/operator-process.ts'
 import { until } from '../support/until.ts'
 
 let cluster: ClusterUnderTest
@@ -199,40 +198,34 @@ describe('the process', () => {
     expect(child.log).toContain('dynatrace-operator')
     expect(child.log).toContain('denied a resource')
   })
-
-  it('knows by its own pod that the Operator Lifecycle Manager mounts the certificate', async () => {
-    await createOwnPod('webhook-olm', { 'olm.operatorNamespace': namespace })
-    const { child, health } = await start(join(folder, 'olm'), { POD_NAME: 'webhook-olm' })
-    try {
-      await child.until('life', async () => (await httpStatus(health, '/livez')) === 200)
-      await child.until('its complaint', () => child.log.includes('could not read the certificate files'))
-      expect(await httpStatus(health, '/readyz')).toBe(503)
-      expect(child.log).not.toContain('wrote the certificate files')
-    } finally {
-      await child.end('SIGKILL')
-    }
-  })
 })
 
 describe('the command', () => {
+  it('knows by its own pod that the Operator Lifecycle Manager mounts the certificate', async () => {
+    await createOwnPod('webhook-olm', { 'olm.operatorNamespace': namespace })
+    const { args, env, health } = await prepared(join(folder, 'olm'), { POD_NAME: 'webhook-olm' })
+    const running = startCaptured(main, args, { env })
+    const log = () => `${running.stdout}${running.stderr}`
+    await until('life', () => responds(health, '/livez', 200))
+    await until('its complaint', () => log().includes('could not read the certificate files'))
+    expect(await httpStatus(health, '/readyz')).toBe(503)
+    expect(log()).not.toContain('wrote the certificate files')
+    running.send('SIGTERM')
+    await running.ended
+  })
+
   it('uses a certificate that is mounted by another tool, and does not change the Secret', async () => {
     const data = await certificates()
     const mounted = join(folder, 'mounted')
     await mkdir(mounted)
     for (const name of ['tls.crt', 'tls.key'] as const) await writeFile(join(mounted, name), data[name])
     const { args, env, webhook, health } = await prepared(mounted, { WEBHOOK_CERTIFICATES: 'provided' })
-    const signals = new EventEmitter()
-    const running = runCaptured(main, args, { env, signals })
-    await until('readiness', () =>
-      httpStatus(health, '/readyz').then(
-        (status) => status === 200,
-        () => false,
-      ),
-    )
+    const running = startCaptured(main, args, { env })
+    await until('readiness', () => responds(health, '/readyz', 200))
     expect(await send(webhook, data['ca.crt'], '/livez')).toMatchObject({ status: 200 })
     expect(await readFile(join(mounted, 'tls.crt'), 'utf8')).toBe(data['tls.crt'])
-    signals.emit('SIGTERM', 'SIGTERM')
-    const { code, stdout, stderr } = await running
+    running.send('SIGTERM')
+    const { code, stdout, stderr } = await running.ended
     expect(code).toBe(0)
     expect(`${stdout}${stderr}`).not.toContain('wrote the certificate files')
   })

@@ -10,8 +10,6 @@ export interface CapturedProcess {
   readonly env?: ProcessParts['env']
   /** Whether the output is a terminal with colours. @default false */
   readonly hasColors?: boolean
-  /** Emits the signals of the process. @default none */
-  readonly signals?: EventEmitter
   /** Sends SIGINT once the standard error matches. @default never */
   readonly interruptOn?: RegExp
 }
@@ -24,17 +22,40 @@ export interface CapturedRun {
   readonly stderr: string
 }
 
+/** A command line that runs. */
+export interface StartedProcess {
+  /** What it has written so far. */
+  readonly stdout: string
+  readonly stderr: string
+  readonly ended: Promise<CapturedRun>
+  send(signal: NodeJS.Signals): void
+}
+
 /**
  * Runs `main` with these arguments; nothing of the real process is used.
  *
  * @example
  * const { code, stdout } = await runCaptured(main, ['validate', '-f', '-'], { stdin: manifest })
  */
-export async function runCaptured(
-  main: (argv: readonly string[], parts: ProcessParts) => Promise<number>,
+export function runCaptured(main: Main, args: readonly string[], options?: CapturedProcess): Promise<CapturedRun> {
+  return startCaptured(main, args, options).ended
+}
+
+/**
+ * The same for a command that runs until it is told to stop.
+ *
+ * @example
+ * const server = startCaptured(main, ['webhook-server'], { env })
+ * await until(() => server.stderr.includes('ready'))
+ * server.send('SIGTERM')
+ * const { code } = await server.ended
+ */
+export function startCaptured(
+  main: Main,
   args: readonly string[],
-  { stdin = '', env = {}, hasColors = false, signals = new EventEmitter(), interruptOn }: CapturedProcess = {},
-): Promise<CapturedRun> {
+  { stdin = '', env = {}, hasColors = false, interruptOn }: CapturedProcess = {},
+): StartedProcess {
+  const signals = new EventEmitter()
   const written = { stdout: '', stderr: '' }
   let isInterrupted = false
   const sink = (name: keyof typeof written) => ({
@@ -55,6 +76,23 @@ export async function runCaptured(
     signals,
     exit: exited.resolve,
   }
-  const code = await Promise.race([main(['node', 'main', ...args], parts), exited.promise])
-  return { code, ...written }
+  const run = async () => {
+    const code = await Promise.race([main(['node', 'main', ...args], parts), exited.promise])
+    return { code, ...written }
+  }
+  const ended = run()
+  // Whoever waits for the end handles its failure.
+  ended.catch(() => undefined)
+  return {
+    get stdout() {
+      return written.stdout
+    },
+    get stderr() {
+      return written.stderr
+    },
+    ended,
+    send: (signal) => void signals.emit(signal, signal),
+  }
 }
+
+type Main = (argv: readonly string[], parts: ProcessParts) => Promise<number>
