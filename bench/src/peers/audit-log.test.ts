@@ -42,12 +42,12 @@ it('measures from the end of a change to the arrival of the first write that suc
   expect(await observed(...lines)).toEqual({ latenciesMs: [2.25], unresolved: [], writes: 3 })
 })
 
-it('takes one write of an operator that lags for all changes until then', async () => {
+it('the log of changes takes one write of an operator that lags for all changes until then', async () => {
   const lines = [change('1', 10, 12), change('2', 20, 22), write('2', 30)]
   expect(await observed(...lines)).toEqual({ latenciesMs: [18, 8], unresolved: [], writes: 1 })
 })
 
-it('names changes from which no write has resulted', async () => {
+it('the log of changes names those from which no write has resulted', async () => {
   const lines = [change('1', 10, 12), write('1', 13), change('2', 20, 22)]
   expect(await observed(...lines)).toEqual({ latenciesMs: [1], unresolved: ['shop 2'], writes: 1 })
 })

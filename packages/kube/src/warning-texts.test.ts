@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { warningTexts } from './warning-texts.ts'
 
-it('reads warnings from repeated headers, joined headers and with escaped quotes', () => {
+it('warnings are read from repeated headers, joined headers and with escaped quotes', () => {
   expect(warningTexts({ warning: ['299 - "v1beta1 is deprecated"', '299 - "unknown field \\"spec.x\\""'] })).toEqual([
     'v1beta1 is deprecated',
     'unknown field "spec.x"',
