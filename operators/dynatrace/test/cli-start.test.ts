@@ -24,7 +24,7 @@ async function run(...args: readonly string[]) {
   return { code, output, loaded, packages: [...new Set(loaded.map(packageOf))].sort() }
 }
 
-/** `yaml`, `packages/kube`, `operators/dynatrace`. */
+/** `yaml`, `packages/http`, `operators/dynatrace`. */
 function packageOf(url: string): string {
   const [, installed] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? []
   const [, own] = /\/((?:packages|operators)\/[^/]+)\//.exec(url) ?? []
@@ -58,6 +58,6 @@ describe('a process of the operator', () => {
     const metadata = ['--config-directory=/nowhere', '--input-directory=/nowhere', '--metadata-enrichment']
     const { code, packages } = await run('bootstrap', ...metadata)
     expect(code).toBe(0)
-    expect(packages).toEqual(['operators/dynatrace', 'packages/kube'])
+    expect(packages).toEqual(['operators/dynatrace', 'packages/http'])
   })
 })
