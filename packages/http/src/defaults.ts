@@ -34,14 +34,18 @@ export const HTTP_DEFAULTS = Object.freeze({
   userAgent: 'reeve',
 })
 
-/** How persistent a call is. */
-export interface RetryPolicy {
+/** How often a call is tried, and how long it waits in between. */
+export interface RetryLimits {
   /** Tries after the first; 0 never repeats. */
   readonly maxRetries: number
   /** First delay; doubles with every try, and half of it is random. */
   readonly baseDelayMs: number
   /** Longest delay that the client chooses itself. */
   readonly maxDelayMs: number
+}
+
+/** How persistent a call to a server outside the cluster is. */
+export interface RetryPolicy extends RetryLimits {
   /** A `Retry-After` above this is not waited for: the failure is reported with it. */
   readonly maxRetryAfterMs: number
 }

@@ -1,7 +1,8 @@
 import { SimulatedClock } from '@reeve/http/testing'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { HttpConnectionError } from './http-error.ts'
-import { type RepeatOptions, repeat } from './repeat.ts'
+import { type RepeatOptions, type RetryLoopOptions, repeat, retry } from './repeat.ts'
 
 class Refused extends Error {
   readonly status: number
@@ -113,5 +114,58 @@ describe('repeat', () => {
     const reason = new Error('changed my mind')
     const { run } = scenario({ signal: AbortSignal.abort(reason) })
     await expect(run(new Refused(503))).rejects.toBe(reason)
+  })
+})
+
+describe('retry', () => {
+  /** The delays between all tries of a call that always fails. */
+  async function delays(options: Partial<RetryLoopOptions>): Promise<readonly number[]> {
+    const clock = new SimulatedClock()
+    const triedAt: number[] = []
+    const failing = retry(
+      {
+        clock,
+        random: () => 0,
+        timeoutMs: Number.POSITIVE_INFINITY,
+        limits: { maxRetries: 2, baseDelayMs: 250, maxDelayMs: 5_000 },
+        requestedDelayMs: () => 0,
+        onTimeout: () => new Error('late'),
+        ...options,
+      },
+      async () => {
+        triedAt.push(clock.now())
+        throw new Error('refused')
+      },
+    )
+    const outcome = expect(failing).rejects.toThrow('refused')
+    await clock.runUntilIdle({ maxMs: 1e9 })
+    await outcome
+    return triedAt.slice(1).map((at, index) => at - (triedAt[index] ?? 0))
+  }
+
+  it('gives up after the configured number of tries', async () => {
+    expect(await delays({})).toEqual([125, 250])
+  })
+
+  it('does not start a delay that ends after the deadline', async () => {
+    expect(await delays({ timeoutMs: 300 })).toEqual([125])
+  })
+
+  it('never waits less than the server requests, nor longer than the maximum plus a tenth', async () => {
+    const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+    await fc.assert(
+      fc.asyncProperty(fc.nat(120_000), chance, async (requestedMs, random) => {
+        const all = await delays({
+          random: () => random,
+          requestedDelayMs: () => requestedMs,
+          limits: { maxRetries: 20, baseDelayMs: 250, maxDelayMs: 5_000 },
+        })
+        expect(all).toHaveLength(20)
+        for (const delayMs of all) {
+          expect(delayMs).toBeGreaterThanOrEqual(requestedMs)
+          expect(delayMs).toBeLessThanOrEqual(Math.max(5_000, Math.ceil(requestedMs * 1.1)))
+        }
+      }),
+    )
   })
 })

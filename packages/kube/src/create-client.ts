@@ -18,7 +18,7 @@ import { ClientObserver, type ObserverOptions } from './observer.ts'
 import type { PodStreams } from './pod-streams.ts'
 import { Reachability } from './reachability.ts'
 import { RequestExecutor } from './request-executor.ts'
-import type { RetryOptions } from './retry-policy.ts'
+import { type RetryOptions, retryLimits } from './retry-policy.ts'
 
 /** Options of {@link createClient} that do not depend on the server. */
 export interface ClientOptions extends ObserverOptions {
@@ -71,7 +71,7 @@ export function createClient(options: ClientTarget & ClientOptions): Discovering
     transport,
     clock,
     random: options.random ?? Math.random,
-    retries: options.retries ?? {},
+    limits: retryLimits(options.retries ?? {}),
     observer: new ClientObserver(options),
     ...(reachability && { reachability }),
     maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,

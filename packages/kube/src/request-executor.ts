@@ -3,11 +3,11 @@ import {
   type Clock,
   HttpConnectionError,
   HttpInvalidRequestError,
-  sleep,
+  type RetryLimits,
+  retry,
   type Transport,
   type TransportRequest,
   type TransportResponse,
-  withDeadline,
 } from '@reeve/http'
 import { DEFAULT_TIMEOUT_MS } from './defaults.ts'
 import {
@@ -22,7 +22,7 @@ import type { ClientObserver } from './observer.ts'
 import type { Reachability } from './reachability.ts'
 import { describeTarget, type RequestTarget } from './request-target.ts'
 import { readApiError, readContent } from './response-body.ts'
-import { type RetryOptions, retryDelayMs } from './retry-policy.ts'
+import { requestedDelayMs } from './retry-policy.ts'
 import { warningTexts } from './warning-texts.ts'
 
 /** A request without the headers that all requests of a client share. */
@@ -49,7 +49,7 @@ export interface RequestExecutorOptions {
   readonly transport: Transport
   readonly clock: Clock
   readonly random: () => number
-  readonly retries: RetryOptions
+  readonly limits: RetryLimits
   readonly observer: ClientObserver
   readonly reachability?: Reachability
   readonly maxResponseBytes: number
@@ -69,32 +69,26 @@ export class RequestExecutor {
 
   /** The parsed response of a call, after as many attempts as policy and deadline allow. */
   async content(call: Call): Promise<unknown> {
-    const { clock, random, retries, observer } = this.#options
-    const timeoutMs = call.timeoutMs ?? DEFAULT_TIMEOUT_MS
-    const endsAt = clock.now() + timeoutMs
+    const { clock, random, limits, observer } = this.#options
+    const { target, isIdempotent, signal, timeoutMs = DEFAULT_TIMEOUT_MS } = call
     const request = this.#compose(call)
-    let lastError: unknown
-    const onTimeout = () =>
-      new DeadlineExceededError(call.target, timeoutMs, {
-        ...(lastError !== undefined && { cause: lastError }),
-        ...this.#server(),
-      })
-    const bounds = { clock, timeoutMs, onTimeout, ...(call.signal && { signal: call.signal }) }
-    return withDeadline(bounds, async (signal) => {
-      for (let attempt = 0; ; attempt++) {
-        try {
-          return await this.#try(call, { ...request, signal }, attempt)
-        } catch (error) {
-          signal.throwIfAborted()
-          lastError = error
-          const delayMs = retryDelayMs({ error, attempt, isIdempotent: call.isIdempotent }, retries, random)
-          // Waiting beyond the deadline would only replace a meaningful error by a timeout.
-          if (delayMs === undefined || clock.now() + delayMs >= endsAt) throw error
-          observer.retrying(call.target, error, attempt, delayMs)
-          await sleep(delayMs, { clock, signal })
-        }
-      }
-    })
+    return retry(
+      {
+        clock,
+        random,
+        signal,
+        timeoutMs,
+        limits,
+        requestedDelayMs: (error) => requestedDelayMs(error, isIdempotent),
+        onTimeout: (last) =>
+          new DeadlineExceededError(target, timeoutMs, {
+            ...(last !== undefined && { cause: last }),
+            ...this.#server(),
+          }),
+        onRetry: (error, attempt, delayMs) => observer.retrying(target, error, attempt, delayMs),
+      },
+      (bounded, attempt) => this.#try(call, { ...request, signal: bounded }, attempt),
+    )
   }
 
   /** Opens a stream: one attempt, no deadline. Consumers of streams reconnect anyway, with their own backoff. */

@@ -1,15 +1,13 @@
-/** Which failures are retried, and when. */
-import fc from 'fast-check'
+/** Which failures are retried. */
 import { describe, expect, it } from 'vitest'
 import { ApiError, ConnectionError } from './errors.ts'
 import type { RequestTarget } from './request-target.ts'
-import { retryDelayMs } from './retry-policy.ts'
+import { requestedDelayMs } from './retry-policy.ts'
 
 const target: RequestTarget = { verb: 'get', group: '', resource: 'pods', name: 'a' }
-const isRetried = (error: unknown, isIdempotent: boolean) =>
-  retryDelayMs({ error, attempt: 0, isIdempotent }, {}, () => 0) !== undefined
+const isRetried = (error: unknown, isIdempotent: boolean) => requestedDelayMs(error, isIdempotent) !== undefined
 
-describe('retryDelayMs', () => {
+describe('a failed request', () => {
   it.each([429, 502, 503, 504])('retries an idempotent request after %i', (status) => {
     expect(isRetried(new ApiError(target, status), true)).toBe(true)
   })
@@ -43,25 +41,8 @@ describe('retryDelayMs', () => {
     expect(isRetried(new TypeError('bug'), true)).toBe(false)
   })
 
-  it('gives up after the configured number of attempts', () => {
-    const error = new ApiError(target, 503)
-    const decide = (attempt: number) => retryDelayMs({ error, attempt, isIdempotent: true }, { maxRetries: 2 }, () => 0)
-    expect([decide(0), decide(1), decide(2)]).toEqual([125, 250, undefined])
-  })
-
-  it('never waits less than the server requests, nor longer than the maximum plus a tenth', () => {
-    fc.assert(
-      fc.property(
-        fc.nat(120_000),
-        fc.nat(20),
-        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
-        (asked, attempt, r) => {
-          const error = new ApiError(target, 429, { retryAfterMs: asked })
-          const delay = retryDelayMs({ error, attempt, isIdempotent: false }, { maxRetries: 100 }, () => r) ?? -1
-          expect(delay).toBeGreaterThanOrEqual(asked)
-          expect(delay).toBeLessThanOrEqual(Math.max(5_000, Math.ceil(asked * 1.1)))
-        },
-      ),
-    )
+  it('waits as long as the server requests', () => {
+    expect(requestedDelayMs(new ApiError(target, 429, { retryAfterMs: 7_000 }), false)).toBe(7_000)
+    expect(requestedDelayMs(new ApiError(target, 429), false)).toBe(0)
   })
 })

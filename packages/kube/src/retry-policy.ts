@@ -1,4 +1,5 @@
-/** Decides whether a failed request is retried, and after which delay. */
+/** Decides whether a failed request is retried, and how often. */
+import type { RetryLimits } from '@reeve/http'
 import { DEFAULT_MAX_RETRIES, DEFAULT_RETRY_BASE_DELAY_MS, DEFAULT_RETRY_MAX_DELAY_MS } from './defaults.ts'
 import { hasCause } from './error-predicates.ts'
 import { ApiError, ConnectionError } from './errors.ts'
@@ -13,33 +14,29 @@ export interface RetryOptions {
   readonly maxDelayMs?: number
 }
 
-/** Inputs of the decision. */
-export interface FailedTry {
-  readonly error: unknown
-  /** 0 for the first attempt. */
-  readonly attempt: number
-  /** Whether processing the request twice has the same effect as processing it once. */
-  readonly isIdempotent: boolean
+/** The limits of a client, with defaults. */
+export function retryLimits(options: RetryOptions): RetryLimits {
+  return {
+    maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
+    baseDelayMs: options.baseDelayMs ?? DEFAULT_RETRY_BASE_DELAY_MS,
+    maxDelayMs: options.maxDelayMs ?? DEFAULT_RETRY_MAX_DELAY_MS,
+  }
 }
 
 /**
- * The delay before the next attempt, or `undefined` when the failure is final.
+ * The delay that the server requested before the next attempt, 0 for none, or `undefined` when the failure is final.
  *
  * *Guarantees*: a request that is not idempotent is only retried when the server cannot have processed it: it was never
  * reached, it was overloaded (429), or it responded with `Retry-After`.
+ *
+ * @param isIdempotent whether processing the request twice has the same effect as processing it once
  */
-export function retryDelayMs(failed: FailedTry, options: RetryOptions, random: () => number): number | undefined {
-  const { maxRetries = DEFAULT_MAX_RETRIES } = options
-  if (failed.attempt >= maxRetries || !isWorthRetrying(failed)) return undefined
-  const { baseDelayMs = DEFAULT_RETRY_BASE_DELAY_MS, maxDelayMs = DEFAULT_RETRY_MAX_DELAY_MS } = options
-  const backoffMs = Math.min(maxDelayMs, baseDelayMs * 2 ** failed.attempt)
-  const chosenMs = backoffMs * (0.5 + random() * 0.5)
-  const askedMs = failed.error instanceof ApiError ? (failed.error.retryAfterMs ?? 0) : 0
-  // Never earlier than requested, with some jitter, so that clients do not all retry at the same instant.
-  return Math.ceil(Math.max(chosenMs, askedMs + askedMs * random() * 0.1))
+export function requestedDelayMs(error: unknown, isIdempotent: boolean): number | undefined {
+  if (!isWorthRetrying(error, isIdempotent)) return undefined
+  return error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0
 }
 
-function isWorthRetrying({ error, isIdempotent }: FailedTry): boolean {
+function isWorthRetrying(error: unknown, isIdempotent: boolean): boolean {
   if (error instanceof ConnectionError) return isIdempotent || error.phase === 'connect'
   if (!(error instanceof ApiError)) return false
   // An eviction that a disruption budget forbids is not an overload of the server.
