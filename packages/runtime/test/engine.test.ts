@@ -10,16 +10,16 @@ import {
   type Resource,
   type Stored,
 } from '@reeve/kube'
-import { type DesiredObject, desired } from '@reeve/runtime'
-import { type Change, type LiveView, StaleViewError } from '@reeve/runtime/engine'
+import { type CacheReader, type DesiredObject, desired } from '@reeve/runtime'
+import { type Change, StaleViewError } from '@reeve/runtime/engine'
 import { controllerOf } from '@reeve/runtime/owner-references'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AcceptedDifferences } from '../src/engine/accepted-differences.ts'
 import { applyOne, prune } from '../src/engine/apply.ts'
 import { ComparedObjects } from '../src/engine/compared-objects.ts'
-import { FieldTreePool } from '../src/engine/field-tree.ts'
 import { findLeftovers } from '../src/engine/leftovers.ts'
 import { OwnerCheck, VersionOrder } from '../src/engine/owner-check.ts'
+import { FieldTreePool } from '../src/field-ownership/field-tree.ts'
 
 const MANAGER = 'engine-test'
 const inDefault = (name: string) => ({ namespace: 'default', name })
@@ -39,13 +39,16 @@ beforeEach(async () => {
 afterEach(() => cluster.stop())
 
 /** A view that is as fresh as the server. */
-async function lookNow(...resources: Resource[]): Promise<LiveView> {
+async function lookNow(...resources: Resource[]): Promise<CacheReader> {
   const lists = new Map<Resource, readonly Stored<KubeObject>[]>()
   for (const resource of resources) lists.set(resource, (await client.listAll(resource)).items)
   return {
+    byIndex: () => [],
+    selects: () => true,
     // Each list holds objects of the resource that was requested.
     get: <T extends KubeObject>(resource: Resource<T>, key: ObjectKey) =>
       lists.get(resource)?.find(({ metadata }) => metadata.name === key.name) as Stored<T> | undefined,
+    list: <T extends KubeObject>(resource: Resource<T>) => (lists.get(resource) ?? []) as Stored<T>[],
     ownedBy: <T extends KubeObject>(resource: Resource<T>, uid: string) =>
       (lists.get(resource) ?? []).filter((object) => controllerOf(object)?.uid === uid) as Stored<T>[],
   }
@@ -54,7 +57,7 @@ async function lookNow(...resources: Resource[]): Promise<LiveView> {
 /** Applies the objects one after the other, and prunes what is left. Returns what was written. */
 async function apply(
   objects: readonly DesiredObject[],
-  options: { readonly view?: LiveView } = {},
+  options: { readonly view?: CacheReader } = {},
 ): Promise<readonly Change[]> {
   const kinds = [ConfigMaps, Deployments]
   const view = options.view ?? (await lookNow(...kinds))
@@ -167,7 +170,13 @@ describe('applying a desired state', () => {
 
   it('fails when an object that the view does not contain has another owner', async () => {
     await client.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: inDefault('settings') })
-    const blind: LiveView = { get: () => undefined, ownedBy: () => [] }
+    const blind: CacheReader = {
+      get: () => undefined,
+      list: () => [],
+      byIndex: () => [],
+      ownedBy: () => [],
+      selects: () => true,
+    }
     await expect(apply([settings({})], { view: blind })).rejects.toThrow(
       /ConfigMap default\/settings already exists and is not controlled by ConfigMap default\/owner/,
     )

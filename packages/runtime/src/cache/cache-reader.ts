@@ -16,6 +16,8 @@ import { resourceName } from './informer-options.ts'
  * const deployment = cache.get(Deployments, { namespace: 'shop', name: 'web' })
  */
 export interface CacheReader {
+  /** Whose entries of managedFields objects have; empty: they have none. @default everybody's */
+  readonly fieldManager?: string
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Stored<T> | undefined
   /** In no particular order. */
   list<T extends KubeObject>(
@@ -27,8 +29,6 @@ export interface CacheReader {
   ownedBy<T extends KubeObject>(resource: Resource<T>, ownerUid: string): readonly Stored<T>[]
   /** Whether an informer would hold an object with these fields: false for one outside all selectors. */
   selects<T extends KubeObject>(resource: Resource<T>, object: KubeObject): boolean
-  /** Whether cached objects carry the managedFields entry of this field manager. @default they do */
-  keepsOwnFields?(resource: Resource, fieldManager: string): boolean
   /**
    * The resourceVersion at which `owner` is known to exist, if objects of the kind `absent` in `namespace` that are not in
    * view were already absent then. Undefined if the view of the owner is older, or does not tell.
@@ -45,10 +45,12 @@ export interface CacheReader {
  * A reader over some informers.
  *
  * @param informersOf the informers of a resource that may be read
+ * @param fieldManager see {@link CacheReader.fieldManager}
  * @param remedy what to do about a resource that is not cached, for the error
  */
 export function readerOf(
   informersOf: <T extends KubeObject>(resource: Resource<T>) => readonly Informer<T>[],
+  fieldManager: string,
   remedy: string,
 ): CacheReader {
   const within = <T extends KubeObject>(of: Resource<T>, namespace?: string): readonly Informer<T>[] =>
@@ -64,6 +66,7 @@ export function readerOf(
     throw new NotCachedError(`${resourceName(of)} (${apiVersionOf(of)})${where}`, remedy)
   }
   return {
+    fieldManager,
     get(of, key) {
       for (const informer of covering(of, key.namespace)) {
         const object = informer.get(key)
@@ -74,8 +77,6 @@ export function readerOf(
     list: (of, options = {}) => distinct(covering(of, options.namespace), (informer) => informer.list(options)),
     byIndex: (of, index, value) => distinct(covering(of), (informer) => informer.byIndex(index, value)),
     ownedBy: (of, ownerUid) => distinct(covering(of), (informer) => informer.ownedBy(ownerUid)),
-    keepsOwnFields: (of, fieldManager) =>
-      informersOf(of).every((informer) => informer.metadataOnly || informer.keepsOwnFields(fieldManager)),
     provenAt(of, owner, absent, namespace) {
       const known = covering(of, owner.metadata.namespace).flatMap((informer) => informer.get(objectKey(owner)) ?? [])
       const { uid, generation, resourceVersion } = owner.metadata

@@ -5,10 +5,16 @@ import { createMetricsRegistry } from '../metrics/registry.ts'
 import { cacheScenario } from '../testing/cache-scenario.ts'
 import { Gadgets, gadget, type Widget, Widgets, widget } from '../testing/fake-objects.ts'
 import { Cache } from './cache.ts'
-import { keepEverything } from './transform.ts'
+import type { Transform } from './informer-options.ts'
 
 const key = (name: string, namespace = 'ns') => ({ namespace, name })
 const Secrets = resource<KubeObject>({ group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true })
+
+/** Drops most of an object, managed fields included. */
+const reduce: Transform = (object) => {
+  const { managedFields: _, labels: _labels, ...metadata } = object.metadata
+  return { ...object, metadata, spec: {} }
+}
 
 describe('informers', () => {
   test('are shared for equal options, and separate otherwise', () => {
@@ -17,7 +23,7 @@ describe('informers', () => {
     expect(cache.informer(Widgets)).toBe(all)
     expect(cache.informer(Widgets, { namespace: 'ns' })).not.toBe(all)
     expect(cache.informer(Widgets, { metadataOnly: true })).not.toBe(all)
-    expect(cache.informer(Widgets, { transform: keepEverything })).not.toBe(all)
+    expect(cache.informer(Widgets, { transform: (object) => object })).not.toBe(all)
     expect(cache.informer(Gadgets)).not.toBe(all)
     const labelled = cache.informer(Widgets, { labelSelector: 'app=a' })
     expect(cache.informer(Widgets, { labelSelector: 'app=a', indexers: { size: () => [] } })).toBe(labelled)
@@ -98,12 +104,27 @@ describe('informers', () => {
     const { cluster, cache, start, stop } = cacheScenario()
     cluster.put(Widgets, widget('a', 1, { managedFields: [{ manager: 'kubectl' }] }))
     const widgets = cache.informer(Widgets)
-    const everything = cache.informer(Widgets, { transform: keepEverything })
     await start()
     const cached = widgets.get(key('a'))
-    expect(cached?.metadata.managedFields).toBeUndefined()
-    expect(everything.get(key('a'))?.metadata.managedFields).toHaveLength(1)
+    expect(cached?.metadata).not.toHaveProperty('managedFields')
     expect(() => Object.assign(cached?.spec ?? {}, { size: 5 })).toThrow(TypeError)
+    await stop()
+  })
+
+  test.each([
+    ['as a whole', {}],
+    ['as metadata', { metadataOnly: true }],
+    ['reduced', { transform: reduce }],
+  ])('return objects with the managed fields of the operator, also of its own writes: %s', async (_how, options) => {
+    const { cluster, cache, start, stop } = cacheScenario({ cache: { fieldManager: 'op' } })
+    const managedFields = [{ manager: 'kubectl' }, { manager: 'op' }, { manager: 'op', subresource: 'status' }]
+    cluster.put(Widgets, widget('a', 1, { managedFields }))
+    const widgets = cache.informer(Widgets, options)
+    await start()
+    await trackWrites(cluster.client, cache).create(Widgets, widget('b', 1, { managedFields }))
+    for (const name of ['a', 'b']) {
+      expect(widgets.get(key(name))?.metadata.managedFields).toEqual([{ manager: 'op' }])
+    }
     await stop()
   })
 

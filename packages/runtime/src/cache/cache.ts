@@ -2,7 +2,6 @@
 import { type Clock, systemClock, untilAborted } from '@reeve/http'
 import type { KubeClient, KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
 import { CACHE_DEFAULTS } from '../defaults.ts'
-import { keepOwnFields } from '../engine/own-fields.ts'
 import type { Runnable } from '../lifecycle/runnable.ts'
 import { type Logger, silentLogger } from '../logging/logger.ts'
 import type { Metrics } from '../metrics/registry.ts'
@@ -13,7 +12,6 @@ import type { InformerHealth } from './informer-health.ts'
 import { informerMetrics } from './informer-metrics.ts'
 import { type InformerOptions, informerId, resourceName } from './informer-options.ts'
 import { SharedParts } from './shared-parts.ts'
-import { stripManagedFields, type Transform } from './transform.ts'
 
 /** Options of {@link Cache}. */
 export interface CacheOptions {
@@ -23,15 +21,10 @@ export interface CacheOptions {
   readonly logger?: Logger
   readonly metrics?: Metrics
   /**
-   * The field manager of the operator. Objects keep its entry of managedFields, which the engine compares.
-   * @default none: managedFields are dropped, and the engine rejects this cache
+   * The field manager of the operator. Objects keep its entries of managedFields, which components compare, and no others.
+   * @default none: managedFields are dropped, and components reject this cache
    */
   readonly fieldManager?: string
-  /**
-   * The transform of informers that do not set one.
-   * @default {@link keepOwnFields} of `fieldManager`; without one, {@link stripManagedFields}
-   */
-  readonly transform?: Transform
   /** Objects per page of a list. @default 500 */
   readonly pageSize?: number
   /**
@@ -89,20 +82,18 @@ export class Cache implements Runnable, CacheReader {
   /** A standby keeps its cache warm, so that it can take over immediately. */
   readonly needsLeadership = false
   readonly phase = 'caches'
+  readonly fieldManager: string
   readonly #environment: InformerEnvironment
   readonly #maxInformers: number
-  readonly #shared = new Map<string, Shared>()
+  readonly #shared = new Set<Shared>()
   readonly #byResource = new Map<string, Informer<KubeObject>[]>()
-  readonly #transformIds = new Map<Transform, number>()
-  readonly #ownFields = new Map<string, Transform>()
   readonly #reader: CacheReader
   #run: { readonly signal: AbortSignal; readonly loops: Set<Promise<void>> } | undefined
 
   constructor(client: KubeClient, options: CacheOptions = {}) {
-    const { fieldManager, transform = fieldManager === undefined ? stripManagedFields : this.ownFields(fieldManager) } =
-      options
     const { pageSize = CACHE_DEFAULTS.pageSize, silenceMs = CACHE_DEFAULTS.silenceMs } = options
-    const { maxInformers = CACHE_DEFAULTS.maxInformers } = options
+    const { maxInformers = CACHE_DEFAULTS.maxInformers, fieldManager = '' } = options
+    this.fieldManager = fieldManager
     this.#environment = {
       client,
       clock: options.clock ?? systemClock,
@@ -112,11 +103,11 @@ export class Cache implements Runnable, CacheReader {
       pageSize: checked('pageSize', pageSize, 'a number of objects'),
       silenceMs: checked('silenceMs', silenceMs, 'a number of milliseconds'),
       streaming: { isOffered: true },
-      transform,
+      fieldManager: this.fieldManager,
       parts: new SharedParts(),
     }
     this.#maxInformers = maxInformers
-    this.#reader = readerOf((of) => this.informersOf(of), 'declare it with cache.informer() first')
+    this.#reader = readerOf((of) => this.informersOf(of), fieldManager, 'declare it with cache.informer() first')
   }
 
   /**
@@ -161,8 +152,10 @@ export class Cache implements Runnable, CacheReader {
     if (of.group === '' && NEVER_CLUSTER_WIDE.has(of.plural) && !isSelective && !metadataOnly) {
       throw new UnscopedInformerError(of.plural)
     }
-    const id = informerId(of, options, this.#transformId(options.transform ?? this.#environment.transform))
-    const known = this.#shared.get(id)
+    const id = informerId(of, options)
+    const known = [...this.#shared].find(
+      ({ informer }) => informer.id === id && informer.transform === options.transform,
+    )
     if (known !== undefined) {
       const informer = known.informer as unknown as Informer<T> // the id contains the resource, and so the type
       informer.addIndexers(options.indexers ?? {})
@@ -172,7 +165,7 @@ export class Cache implements Runnable, CacheReader {
     const made = new Informer(of, options, this.#environment)
     const erased = made as unknown as Informer<KubeObject> // stored by id; returned only for the same resource
     const shared = { informer: erased, isPermanent: false, borrowers: 0 }
-    this.#shared.set(id, shared)
+    this.#shared.add(shared)
     const resource = resourceName(of)
     this.#byResource.set(resource, [...(this.#byResource.get(resource) ?? []), erased])
     this.#start(erased)
@@ -181,7 +174,7 @@ export class Cache implements Runnable, CacheReader {
 
   /** Stops an informer and removes it. Later requests for the same selection create a new one. */
   async #discard(informer: Informer<KubeObject>): Promise<void> {
-    for (const [id, known] of this.#shared) if (known.informer === informer) this.#shared.delete(id)
+    for (const shared of this.#shared) if (shared.informer === informer) this.#shared.delete(shared)
     const resource = resourceName(informer.resource)
     const others = (this.#byResource.get(resource) ?? []).filter((known) => known !== informer)
     if (others.length > 0) this.#byResource.set(resource, others)
@@ -190,11 +183,11 @@ export class Cache implements Runnable, CacheReader {
   }
 
   get #informers(): readonly Informer<KubeObject>[] {
-    return [...this.#shared.values()].map(({ informer }) => informer)
+    return [...this.#shared].map(({ informer }) => informer)
   }
 
   get #permanent(): readonly Informer<KubeObject>[] {
-    return [...this.#shared.values()].filter(({ isPermanent }) => isPermanent).map(({ informer }) => informer)
+    return [...this.#shared].filter(({ isPermanent }) => isPermanent).map(({ informer }) => informer)
   }
 
   /** Runs all informers, including those requested later, until `signal` aborts. */
@@ -234,24 +227,11 @@ export class Cache implements Runnable, CacheReader {
 
   health(): CacheHealth {
     const informers = this.#informers.map((informer) => informer.health())
-    const unhealthy = [...this.#shared.values()]
+    const unhealthy = [...this.#shared]
       .filter(({ informer, isPermanent }) => isPermanent || informer.isSynced)
       .map(({ informer }) => informer.health())
       .filter(({ isHealthy }) => !isHealthy)
     return { isHealthy: unhealthy.length === 0, informers, unhealthy }
-  }
-
-  /**
-   * The transform that keeps the operator's own managedFields; the same one for every controller, so that they share
-   * their informers.
-   *
-   * @example
-   * cache.informer(Deployments, { transform: cache.ownFields('webapp-operator') })
-   */
-  ownFields(fieldManager: string): Transform {
-    const transform = this.#ownFields.get(fieldManager) ?? keepOwnFields(fieldManager)
-    this.#ownFields.set(fieldManager, transform)
-    return transform
   }
 
   get<T extends KubeObject>(of: Resource<T>, key: ObjectKey) {
@@ -268,10 +248,6 @@ export class Cache implements Runnable, CacheReader {
 
   ownedBy<T extends KubeObject>(of: Resource<T>, ownerUid: string) {
     return this.#synced(of, this.#reader.ownedBy(of, ownerUid))
-  }
-
-  keepsOwnFields(of: Resource, fieldManager: string) {
-    return this.#reader.keepsOwnFields?.(of, fieldManager) ?? true
   }
 
   provenAt(of: Resource, owner: Stored<KubeObject>, absent: Resource, namespace: string | undefined) {
@@ -294,12 +270,6 @@ export class Cache implements Runnable, CacheReader {
   informersOf<T extends KubeObject>(of: Resource<T>): readonly Informer<T>[] {
     const informers = this.#byResource.get(resourceName(of)) ?? []
     return informers as unknown as readonly Informer<T>[] // filed under the resource that carries the type
-  }
-
-  #transformId(transform: Transform): number {
-    const known = this.#transformIds.get(transform) ?? this.#transformIds.size
-    this.#transformIds.set(transform, known)
-    return known
   }
 
   #start(informer: Informer<KubeObject>): void {

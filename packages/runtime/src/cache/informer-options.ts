@@ -2,13 +2,18 @@
 import type { KubeObject, Resource, Selection } from '@reeve/kube'
 import { apiVersionOf } from '@reeve/kube'
 import type { Indexer } from './object-store.ts'
-import type { Transform } from './transform.ts'
+
+/**
+ * Reduces an object before it is cached. Must be pure, return the same identity (namespace, name, uid, resourceVersion)
+ * and never mutate its argument. The operator's own entries of `managedFields` are kept, and no others, whatever it returns.
+ */
+export type Transform = <T extends KubeObject>(object: T) => T
 
 /** What an informer caches. Requests with equal options share one informer. */
 export interface InformerOptions<T extends KubeObject = KubeObject> extends Selection {
   /**
    * Reduces objects before they are cached. Informers are shared only if this is the same function.
-   * @default the cache's own, which drops managedFields
+   * @default objects are cached as a whole
    */
   readonly transform?: Transform
   /** Cache only `metadata`; spec and status are not even sent. @default false */
@@ -37,11 +42,10 @@ export function describeSelection(of: Resource, selection: Selection): string {
   return text
 }
 
-/** Equal for informers that can be shared. */
+/** Equal for informers that can be shared, if they have the same transform. */
 export function informerId(
   of: Resource,
   options: Selection & { readonly metadataOnly?: boolean; readonly mayBeMissing?: boolean },
-  transformId: number,
 ): string {
   const { namespace = '', labelSelector = '', fieldSelector = '', metadataOnly = false, mayBeMissing = false } = options
   return JSON.stringify([
@@ -52,6 +56,5 @@ export function informerId(
     fieldSelector,
     metadataOnly,
     mayBeMissing,
-    transformId,
   ])
 }

@@ -1,6 +1,7 @@
 /** A local copy of a collection, kept current and shared by all readers. */
 import { type Clock, untilAborted } from '@reeve/http'
 import {
+  apiVersionOf,
   type DeleteOptions,
   formatKey,
   type KubeClient,
@@ -11,19 +12,24 @@ import {
   type Status,
   type Stored,
 } from '@reeve/kube'
-import { keepsOwnFields } from '../engine/own-fields.ts'
+import { withOwnEntries } from '../field-ownership/own-fields.ts'
 import type { Logger } from '../logging/logger.ts'
 import { CacheStoppedError, UnknownIndexError } from './cache-error.ts'
 import { type InformerHandler, InformerHandlers } from './informer-handlers.ts'
 import type { InformerHealth } from './informer-health.ts'
 import type { InformerMetrics } from './informer-metrics.ts'
-import { describeSelection, type InformerOptions, resourceName } from './informer-options.ts'
+import {
+  describeSelection,
+  type InformerOptions,
+  informerId,
+  resourceName,
+  type Transform,
+} from './informer-options.ts'
 import { type DeletionStart, InformerStore } from './informer-store.ts'
 import { type Indexer, NAMESPACE_INDEX, OWNER_INDEX } from './object-store.ts'
 import { Reflector, type StreamingSupport } from './reflector.ts'
 import { fieldMatcher, labelMatcher, type Matcher } from './selector.ts'
 import type { SharedParts } from './shared-parts.ts'
-import { metadataOf, type Transform } from './transform.ts'
 
 /** Synchronous reads of a local copy. Objects are frozen and shared: copy before changing. */
 export interface Lister<T extends KubeObject> {
@@ -46,7 +52,7 @@ export interface InformerEnvironment {
   readonly pageSize: number
   readonly silenceMs: number
   readonly streaming: StreamingSupport
-  readonly transform: Transform
+  readonly fieldManager: string
   readonly parts: SharedParts
 }
 
@@ -66,16 +72,17 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   readonly resource: Resource<T>
   readonly selection: Selection
   readonly metadataOnly: boolean
+  /** See {@link informerId}. */
+  readonly id: string
+  readonly transform: Transform | undefined
   readonly #store = new InformerStore<T>()
   readonly #handlers: InformerHandlers<T>
   readonly #reflector: Reflector<T>
   readonly #matchers: readonly Matcher[]
-  readonly #transform: Transform
+  readonly #fieldManager: string
   readonly #parts: SharedParts
   readonly #synced = Promise.withResolvers<void>()
   readonly #stop = new AbortController()
-  /** By field manager, of which a process has one or two. */
-  readonly #keepsOwnFields = new Map<string, boolean>()
   #running: Promise<void> | undefined
 
   constructor(of: Resource<T>, options: InformerOptions<T>, environment: InformerEnvironment) {
@@ -99,7 +106,9 @@ export class Informer<T extends KubeObject> implements Lister<T> {
       ...(labelSelector === undefined ? [] : [labelMatcher(labelSelector)]),
       ...(fieldSelector === undefined ? [] : [fieldMatcher(fieldSelector)]),
     ]
-    this.#transform = options.transform ?? environment.transform
+    this.id = informerId(of, options)
+    this.transform = options.transform
+    this.#fieldManager = environment.fieldManager
     this.#parts = environment.parts
     this.addIndexers(indexers)
     const logger = environment.logger.child({ informer: describeSelection(of, this.selection) })
@@ -150,15 +159,6 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   /** Whether an object with these fields belongs to the selection. */
   selects(object: KubeObject): boolean {
     return this.#matchers.every((matches) => matches(object))
-  }
-
-  /** Whether objects keep the managedFields entry of this field manager when they are cached. */
-  keepsOwnFields(fieldManager: string): boolean {
-    const known = this.#keepsOwnFields.get(fieldManager)
-    if (known !== undefined) return known
-    const isKept = keepsOwnFields(this.#transform, fieldManager, this.resource)
-    this.#keepsOwnFields.set(fieldManager, isKept)
-    return isKept
   }
 
   /** Changes up to this resourceVersion have arrived. */
@@ -259,13 +259,24 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   }
 
   #prepare(object: Stored<T>): Stored<T> {
-    return this.#parts.freeze(this.#transform(this.metadataOnly ? metadataOf(this.resource, object) : object))
+    const whole = this.metadataOnly ? metadataOf(this.resource, object) : object
+    const reduced = this.transform === undefined ? whole : this.transform(whole)
+    return this.#parts.freeze(withOwnEntries(reduced, object, this.#fieldManager))
   }
 
   async #run(signal: AbortSignal): Promise<void> {
     await this.#reflector.run(AbortSignal.any([signal, this.#stop.signal]))
     this.#synced.reject(new CacheStoppedError(describeSelection(this.resource, this.selection)))
   }
+}
+
+/**
+ * Only `apiVersion`, `kind` and `metadata`, with the resource's own kind in place of `PartialObjectMetadata`: what
+ * is read from a metadata-only cache looks like the object it describes.
+ */
+function metadataOf<T extends KubeObject>(of: Resource<T>, object: Stored<T>): Stored<T> {
+  const partial = { apiVersion: apiVersionOf(of), kind: of.kind, metadata: object.metadata }
+  return partial as unknown as Stored<T> // a reader of metadata only knows that spec and status are absent
 }
 
 function isObject(answer: Status | Stored<KubeObject>): answer is Stored<KubeObject> {

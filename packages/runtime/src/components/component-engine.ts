@@ -1,7 +1,6 @@
 /** The reconcile engine: components of a resource, its finalizer and its status. */
 import { isNotFound, type KubeObject, type ObjectKey, type Resource, type Stored } from '@reeve/kube'
 import type { CacheReader } from '../cache/cache-reader.ts'
-import type { Transform } from '../cache/transform.ts'
 import { TerminalError } from '../controller/controller-error.ts'
 import type { Engine, Sources } from '../controller/controller-options.ts'
 import { FAILURES_TO_ESCALATE } from '../controller/reconcile-ending.ts'
@@ -10,12 +9,12 @@ import { AcceptedDifferences } from '../engine/accepted-differences.ts'
 import { type Change, prune } from '../engine/apply.ts'
 import { ComparedObjects } from '../engine/compared-objects.ts'
 import type { DesiredObject } from '../engine/desired-object.ts'
-import { FieldTreePool } from '../engine/field-tree.ts'
 import { type KindsOnDemand, OnDemandReader } from '../engine/kinds-on-demand.ts'
 import { findElsewhere } from '../engine/leftovers.ts'
 import { VersionOrder } from '../engine/owner-check.ts'
 import type { OwnedElsewhere } from '../engine/ownership.ts'
 import type { Occurrence } from '../events/event-series.ts'
+import { FieldTreePool } from '../field-ownership/field-tree.ts'
 import { addFinalizer, hasFinalizer, removeFinalizer, stillExists } from '../finalizers/finalizer.ts'
 import { isJsonEqual } from '../json/json-equal.ts'
 import { StaleViewError } from '../runtime-error.ts'
@@ -26,7 +25,7 @@ import { UnknownStatusFieldsError, writeStatus } from '../status/write-status.ts
 import type { AnyComponent, AnyOutcome, Reportable } from './component.ts'
 import { InvalidComponentsError, inOrderOfNeeds } from './component-order.ts'
 import { ComponentRun, type RunResult } from './component-run.ts'
-import { type EngineFacts, feedEngine } from './engine-sources.ts'
+import { type EngineFacts, requireSources } from './engine-sources.ts'
 import type { Reporter } from './reporter.ts'
 
 /** The input of the report of a controller. */
@@ -156,8 +155,8 @@ export class ComponentEngine<Primary extends Reportable, Dependencies = undefine
     }
   }
 
-  prepare<T extends KubeObject>(sources: Sources<T>, ownFields: Transform): Sources<T> {
-    return feedEngine(sources, this, ownFields)
+  requireSources<T extends KubeObject>(sources: Sources<T>): void {
+    requireSources(sources, this)
   }
 
   /** What is remembered of rendered objects names their exact state, so that it cannot mislead. */
@@ -176,6 +175,15 @@ export class ComponentEngine<Primary extends Reportable, Dependencies = undefine
   }
 
   async #reconcile(request: ReconcileRequest<Primary>): Promise<ReconcileResult> {
+    const { fieldManager } = this
+    const { fieldManager: kept = fieldManager } = request.cache
+    // Without its own fields every object would look as if they had been removed, and be written in every reconcile.
+    if (kept !== fieldManager) {
+      throw new InvalidComponentsError(
+        `the cache keeps the managedFields of ${kept === '' ? 'nobody' : kept}, but components compare those of ` +
+          `${fieldManager}: create it with new Cache(client, { fieldManager: '${fieldManager}' })`,
+      )
+    }
     // Not `request.object`: a wrapper may have written to the resource already, such as a finalizer.
     const object = request.cache.get(this.#options.resource, request.key)
     if (object === undefined) return this.#release(request)

@@ -1,13 +1,13 @@
 /** Takes the components of one resource through their stages: resolve → render → apply → report. */
 import { isRecord } from '@reeve/http'
 import type { Impersonation, KubeClient, Resource, Stored } from '@reeve/kube'
+import type { CacheReader } from '../cache/cache-reader.ts'
 import { interceptClient } from '../client/intercept.ts'
 import type { ReconcileRequest } from '../controller/reconcile-request.ts'
 import { type Change, prune } from '../engine/apply.ts'
 import { checkDesired, type DesiredObject, InvalidDesiredStateError } from '../engine/desired-object.ts'
 import type { OnDemandView } from '../engine/kinds-on-demand.ts'
 import { findLeftovers } from '../engine/leftovers.ts'
-import type { LiveView } from '../engine/live-view.ts'
 import { OwnerCheck, type VersionOrder } from '../engine/owner-check.ts'
 import { requireLive } from '../engine/require-live.ts'
 import { explainFetch } from '../fetch-failure.ts'
@@ -295,7 +295,7 @@ export class ComponentRun<Primary extends Reportable, Dependencies> {
     return applied
   }
 
-  get #view(): LiveView {
+  get #view(): CacheReader {
     const { cache } = this.#request
     return this.#parts.onDemand?.over(cache) ?? cache
   }

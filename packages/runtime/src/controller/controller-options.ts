@@ -2,7 +2,6 @@
 import type { Clock } from '@reeve/http'
 import type { KubeClient, KubeObject, Resource } from '@reeve/kube'
 import type { Cache } from '../cache/cache.ts'
-import type { Transform } from '../cache/transform.ts'
 import type { DescribeWrite } from '../client/reconcile-client.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -68,12 +67,8 @@ export type Sources<T extends KubeObject> = Pick<ControllerOptions<T>, 'name' | 
 export interface Engine {
   /** Its name in managedFields. */
   readonly fieldManager: string
-  /**
-   * The sources, with what the engine needs of their caches.
-   *
-   * @param ownFields keeps in a cache what the field manager owns
-   */
-  prepare<T extends KubeObject>(sources: Sources<T>, ownFields: Transform): Sources<T>
+  /** *Errors*: `ControllerConfigError` when the controller does not cache what the engine works on. */
+  requireSources<T extends KubeObject>(sources: Sources<T>): void
   /** Forgets what it remembers of objects, because another replica may have worked on them. */
   forget(isGone: (key: string) => boolean): void
 }

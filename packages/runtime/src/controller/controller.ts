@@ -170,7 +170,7 @@ export class Controller<T extends KubeObject> implements Runnable {
       )
 
     const primary = asSource(options.for)
-    const sources = engine?.prepare(options, cache.ownFields(engine.fieldManager)) ?? options
+    engine?.requireSources(options)
     this.#primary = primary.resource
     const isWhole = !(primary.metadataOnly ?? false)
     this.#pausedObjects = new PausedObjects(primary.resource, isWhole, (count) => this.#metrics.paused(count))
@@ -181,9 +181,9 @@ export class Controller<T extends KubeObject> implements Runnable {
       ...(primary.predicate && { predicate: orPauseChanged(primary.predicate) }),
     })
     this.#primaryInformers = watched.informersOf(primary.resource)
-    for (const owned of sources.owns ?? []) watched.watch({ ...asSource(owned), map: toController(primary.resource) })
-    for (const source of sources.watches ?? []) watched.watch(source)
-    for (const read of sources.reads ?? []) watched.read(asSource(read))
+    for (const owned of options.owns ?? []) watched.watch({ ...asSource(owned), map: toController(primary.resource) })
+    for (const source of options.watches ?? []) watched.watch(source)
+    for (const read of options.reads ?? []) watched.read(asSource(read))
     this.#declaredInformers = watched.informers
   }
 

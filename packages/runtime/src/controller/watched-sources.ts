@@ -52,10 +52,14 @@ export class WatchedSources {
 
   constructor(options: WatchedSourcesOptions) {
     this.#options = options
-    this.reader = readerOf((of) => {
-      const informers = this.informersOf(of)
-      return informers.every(({ isSynced }) => isSynced) ? informers : informers.filter(({ isSynced }) => isSynced)
-    }, `add it to for, owns, watches or reads of the controller ${options.controller}, or wait for its watch to sync`)
+    this.reader = readerOf(
+      (of) => {
+        const informers = this.informersOf(of)
+        return informers.every(({ isSynced }) => isSynced) ? informers : informers.filter(({ isSynced }) => isSynced)
+      },
+      options.cache.fieldManager,
+      `add it to for, owns, watches or reads of the controller ${options.controller}, or wait for its watch to sync`,
+    )
   }
 
   /** The informers of every source. */

@@ -1,7 +1,7 @@
 /** Remembers how the server rewrites what is applied, so that a rewritten value is not applied forever. */
 import type { KubeObject, Stored } from '@reeve/kube'
+import type { FieldDifference } from '../field-ownership/compare-fields.ts'
 import { digest } from '../json/json-equal.ts'
-import type { FieldDifference } from './compare-fields.ts'
 
 /**
  * Some values never read back as they were written: `0.5` CPU becomes `500m`, a mutating webhook moves an image to

@@ -9,13 +9,13 @@ import {
   type Resource,
   type Stored,
 } from '@reeve/kube'
+import type { FieldDifference } from '../field-ownership/compare-fields.ts'
+import { ownFields } from '../field-ownership/own-fields.ts'
 import { StaleViewError } from '../runtime-error.ts'
-import type { FieldDifference } from './compare-fields.ts'
 import { desiredId } from './compared-objects.ts'
 import type { DesiredObject } from './desired-object.ts'
 import type { Leftover } from './leftovers.ts'
 import { migrateToApply } from './migrate-ownership.ts'
-import { ownFields } from './own-fields.ts'
 import type { OwnerCheck } from './owner-check.ts'
 import { keyOf, requireControl } from './ownership.ts'
 import {

@@ -14,17 +14,3 @@ export class NotControlledError extends RuntimeError {
     )
   }
 }
-
-/** The cache drops which fields are the operator's own: every reconcile would write every object. */
-export class MissingOwnFieldsError extends RuntimeError {
-  override readonly name = 'MissingOwnFieldsError'
-
-  constructor(resource: string, fieldManager: string) {
-    super(
-      'MISSING_OWN_FIELDS',
-      `the cache of ${resource} drops metadata.managedFields of ${fieldManager}: create it with ` +
-        `new Cache(client, { fieldManager: '${fieldManager}' }), or the informer with ` +
-        `transform: cache.ownFields('${fieldManager}')`,
-    )
-  }
-}

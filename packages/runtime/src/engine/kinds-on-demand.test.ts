@@ -18,7 +18,13 @@ const service = (apiVersion: string): Stored<KubeObject> => ({
 
 it('kinds of one name in two groups are distinguished', () => {
   const view = new OnDemandView([Services, KnativeServices], [service('v1'), service('serving.knative.dev/v1')])
-  const live = view.over({ get: () => undefined, ownedBy: () => [] })
+  const live = view.over({
+    get: () => undefined,
+    list: () => [],
+    byIndex: () => [],
+    ownedBy: () => [],
+    selects: () => true,
+  })
   for (const [of, uid] of [[Services, 'v1'] as const, [KnativeServices, 'serving.knative.dev/v1'] as const]) {
     expect(live.get<KubeObject>(of, key)?.metadata.uid).toBe(uid)
     expect(live.ownedBy<KubeObject>(of, 'owner').map(({ metadata }) => metadata.uid)).toEqual([uid])

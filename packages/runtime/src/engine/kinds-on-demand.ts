@@ -14,11 +14,11 @@ import {
   type Resource,
   type Stored,
 } from '@reeve/kube'
+import type { CacheReader } from '../cache/cache-reader.ts'
 import type { Logger } from '../logging/logger.ts'
 import { LruMap } from '../lru-map.ts'
 import { controllerOf } from '../owner-references/owner-reference.ts'
 import type { Change } from './apply.ts'
-import type { LiveView } from './live-view.ts'
 
 /** The kinds, and which resources need them. */
 export interface KindsOnDemand<Primary extends KubeObject> {
@@ -114,7 +114,7 @@ export class OnDemandView {
   }
 
   /** A view that shows these kinds from here, and everything else from `others`. *Errors*: why they were not read. */
-  over(others: LiveView): LiveView {
+  over(others: CacheReader): CacheReader {
     const isHere = (of: Resource) => {
       if (!this.#includes(of)) return false
       if (this.#failure !== undefined) throw this.#failure
@@ -133,11 +133,11 @@ export class OnDemandView {
         )
         return owned as readonly Stored<KubeObject>[] as readonly Stored<T>[] // of that kind
       },
-      list: (of, options) => others.list?.(of, options) ?? [],
-      keepsOwnFields: (of, fieldManager) => this.#includes(of) || (others.keepsOwnFields?.(of, fieldManager) ?? true),
+      list: (of, options) => others.list(of, options),
+      byIndex: (of, index, value) => others.byIndex(of, index, value),
       provenAt: (of, owner, absent, namespace) =>
         this.#includes(absent) ? undefined : others.provenAt?.(of, owner, absent, namespace),
-      selects: (of, object) => this.#includes(of) || (others.selects?.(of, object) ?? true),
+      selects: (of, object) => this.#includes(of) || others.selects(of, object),
     }
   }
 

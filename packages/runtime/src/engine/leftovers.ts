@@ -1,7 +1,7 @@
 /** Finds what is no longer desired. Pure. */
 import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
+import type { CacheReader } from '../cache/cache-reader.ts'
 import { type DesiredObject, identityOf } from './desired-object.ts'
-import type { LiveView } from './live-view.ts'
 import { keyOf, type OwnedElsewhere } from './ownership.ts'
 
 /** An object that is no longer desired. */
@@ -20,7 +20,7 @@ export interface LeftoverInput {
   readonly kinds: readonly Resource[]
   /** What may be desired outside the namespace of the owner; pruned in this order. */
   readonly elsewhere: readonly OwnedElsewhere[]
-  readonly view: LiveView
+  readonly view: CacheReader
 }
 
 /** What the owner controls and does not desire. Pure. */
@@ -47,11 +47,12 @@ export function findLeftovers({ owner, desired, kinds, elsewhere, view }: Leftov
 export function findElsewhere(
   owner: ObjectKey,
   elsewhere: readonly OwnedElsewhere[],
-  view: LiveView,
+  view: CacheReader,
   wanted: ReadonlySet<string> = new Set(),
 ): readonly Leftover[] {
   return elsewhere.flatMap(({ resource, label, labelValue, includes = () => true, release }) =>
-    (view.list?.(resource, { labelSelector: `${label}=${labelValue(owner)}` }) ?? [])
+    view
+      .list(resource, { labelSelector: `${label}=${labelValue(owner)}` })
       .filter((live) => live.metadata.deletionTimestamp === undefined && !wanted.has(identityOf(resource, live)))
       // In the owner's own namespace owner references count.
       .filter(

@@ -1,12 +1,12 @@
 import { resource } from '@reeve/kube'
 import { describe, expect, test } from 'vitest'
+import type { CacheReader } from '../cache/cache-reader.ts'
 import { interceptClient } from '../client/intercept.ts'
 import { trackWrites } from '../client/own-writes.ts'
 import { StaleViewError } from '../runtime-error.ts'
 import { cacheScenario } from '../testing/cache-scenario.ts'
 import { Gadgets, gadget, Widgets, widget } from '../testing/fake-objects.ts'
 import { desired } from './desired-object.ts'
-import type { LiveView } from './live-view.ts'
 import { OwnerCheck, VersionOrder } from './owner-check.ts'
 
 const key = { namespace: 'ns', name: 'owner' }
@@ -30,7 +30,7 @@ async function scenario() {
     },
   ])
   const versions = new VersionOrder()
-  const check = (view: LiveView = cache) => {
+  const check = (view: CacheReader = cache) => {
     const owner = cache.get(Gadgets, key)
     if (owner === undefined) throw new Error('the cache has no owner')
     const { signal } = new AbortController()
@@ -80,7 +80,8 @@ describe('before an object is created, its owner', () => {
     const { cache, check, reads, stop } = await scenario()
     const Unwatched = resource({ group: 'x', version: 'v1', kind: 'Other', plural: 'others', namespaced: true })
     await check().beforeCreate(desired(Unwatched, { metadata: { namespace: 'ns', name: 'child' } }))
-    await check({ get: (of, at) => cache.get(of, at), ownedBy: () => [] }).beforeCreate(child)
+    const { list, byIndex, ownedBy, selects } = cache
+    await check({ get: (of, at) => cache.get(of, at), list, byIndex, ownedBy, selects }).beforeCreate(child)
     expect(reads).toEqual(['owner', 'owner'])
     await stop()
   })

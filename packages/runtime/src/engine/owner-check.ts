@@ -1,8 +1,8 @@
 /** Makes sure that an owner exists before objects are created for it. */
 import type { KubeClient, KubeObject, Resource, Stored } from '@reeve/kube'
+import type { CacheReader } from '../cache/cache-reader.ts'
 import { isNewer, isOrdered } from '../resource-version.ts'
 import type { DesiredObject } from './desired-object.ts'
-import type { LiveView } from './live-view.ts'
 import { requireLive } from './require-live.ts'
 
 /** Whether resourceVersions of different kinds can be compared. Kept for the life of an engine. */
@@ -25,7 +25,7 @@ export interface OwnerCheckOptions {
   readonly client: KubeClient
   readonly resource: Resource
   readonly owner: Stored<KubeObject>
-  readonly view: LiveView
+  readonly view: CacheReader
   readonly versions: VersionOrder
   readonly signal: AbortSignal
 }

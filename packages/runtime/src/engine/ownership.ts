@@ -1,8 +1,8 @@
 /** Ownership of objects: by owner reference where possible, by a label in other namespaces. */
 import type { KubeObject, ObjectKey, Resource, Stored } from '@reeve/kube'
+import type { CacheReader } from '../cache/cache-reader.ts'
 import { AlreadyControlledError, controllerOf, withControllerReference } from '../owner-references/owner-reference.ts'
 import { NotControlledError } from './engine-error.ts'
-import type { LiveView } from './live-view.ts'
 
 /**
  * Objects of a kind that a resource has in other namespaces, or in none. An owner reference cannot cross namespaces, so
@@ -20,7 +20,7 @@ export interface OwnedElsewhere {
    * from other objects, such as the namespaces that exist, an old view of those must not delete what it does not show
    * yet. @default it may
    */
-  isPrunable?(object: Stored<KubeObject>, view: Pick<LiveView, 'get'>): boolean
+  isPrunable?(object: Stored<KubeObject>, view: Pick<CacheReader, 'get'>): boolean
   /**
    * For objects that are not the operator's own, such as namespaces: the merge patch that takes the operator's fields
    * away again. @default the object is deleted

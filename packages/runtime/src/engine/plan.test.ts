@@ -1,13 +1,13 @@
 import { type KubeObject, type ObjectMeta, resource, type Stored } from '@reeve/kube'
 import { describe, expect, it, test } from 'vitest'
+import type { CacheReader } from '../cache/cache-reader.ts'
+import { FieldTreePool } from '../field-ownership/field-tree.ts'
 import { AlreadyControlledError, controllerReference } from '../owner-references/owner-reference.ts'
 import { AcceptedDifferences } from './accepted-differences.ts'
 import { ComparedObjects } from './compared-objects.ts'
 import { checkDesired, type DesiredObject, desired, InvalidDesiredStateError } from './desired-object.ts'
 import { NotControlledError } from './engine-error.ts'
-import { FieldTreePool } from './field-tree.ts'
 import { findLeftovers } from './leftovers.ts'
-import type { LiveView } from './live-view.ts'
 import { CREATED_FROM, planObject } from './plan.ts'
 
 interface ConfigMap extends KubeObject {
@@ -51,14 +51,17 @@ const appliedFields = (...keys: string[]) => ({
 const wanted = (name: string, data: Record<string, string>) =>
   desired(ConfigMaps, { metadata: { name, namespace: 'shop' }, data })
 
-const viewOf = (...objects: Stored<ConfigMap>[]): LiveView => ({
+const viewOf = (...objects: Stored<ConfigMap>[]): CacheReader => ({
+  byIndex: () => [],
+  selects: () => true,
   // The view holds one kind only.
+  list: () => objects as never,
   get: (_, { name }) => objects.find(({ metadata }) => metadata.name === name) as never,
   ownedBy: (_, uid) =>
     objects.filter(({ metadata }) => metadata.ownerReferences?.some((ref) => ref.uid === uid)) as never,
 })
 
-const plan = (view: LiveView, wanted: DesiredObject) =>
+const plan = (view: CacheReader, wanted: DesiredObject) =>
   planObject(
     {
       ...{ owner, elsewhere: [], view, fieldManager: 'op' },
@@ -66,7 +69,7 @@ const plan = (view: LiveView, wanted: DesiredObject) =>
     },
     wanted,
   )
-const leftovers = (view: LiveView, ...objects: DesiredObject[]) =>
+const leftovers = (view: CacheReader, ...objects: DesiredObject[]) =>
   findLeftovers({ owner, desired: objects, kinds: [ConfigMaps], elsewhere: [], view })
 
 describe('a plan', () => {

@@ -1,15 +1,14 @@
 /** Decides what to do about one desired object, from its live state. Pure. */
 import type { KubeObject, Resource, Stored } from '@reeve/kube'
+import type { CacheReader } from '../cache/cache-reader.ts'
+import { compareFields, type FieldDifference } from '../field-ownership/compare-fields.ts'
+import type { FieldTreePool } from '../field-ownership/field-tree.ts'
+import { type OwnFields, ownFields } from '../field-ownership/own-fields.ts'
 import { digest } from '../json/json-equal.ts'
 import { describeObject, RuntimeError } from '../runtime-error.ts'
 import type { AcceptedDifferences } from './accepted-differences.ts'
-import { compareFields, type FieldDifference } from './compare-fields.ts'
 import { type ComparedObjects, desiredId } from './compared-objects.ts'
 import { type DesiredObject, InvalidDesiredStateError } from './desired-object.ts'
-import { MissingOwnFieldsError } from './engine-error.ts'
-import type { FieldTreePool } from './field-tree.ts'
-import type { LiveView } from './live-view.ts'
-import { type OwnFields, ownFields } from './own-fields.ts'
 import { canReference, claim, keyOf, type OwnedElsewhere, requireControl } from './ownership.ts'
 import { isPartOf, withoutForeignEntries } from './sole-fields.ts'
 
@@ -55,7 +54,7 @@ export interface PlanInput {
   readonly owner: Stored<KubeObject>
   /** What may be desired outside the namespace of the owner. */
   readonly elsewhere: readonly OwnedElsewhere[]
-  readonly view: LiveView
+  readonly view: CacheReader
   readonly fieldManager: string
   readonly trees: FieldTreePool
   readonly accepted: AcceptedDifferences
@@ -76,7 +75,6 @@ export function planObject(input: PlanInput, wanted: DesiredObject): Action {
   const elsewhere = elsewhereOf(input, wanted)
   const object = wanted.fieldsOnly ? wanted.object : claim(owner, wanted.object, elsewhere)
   requireVisible(view, wanted, object)
-  if (!wanted.fieldsOnly) requireOwnFields(input, wanted)
   const live = view.get(wanted.resource, keyOf(object))
   if (wanted.fieldsOnly) return planFields(wanted, live)
   if (live === undefined) return { type: 'create', desired: wanted, object: stamped(object), unstamped: object }
@@ -122,8 +120,8 @@ export function elsewhereOf(
 }
 
 /** An object that the cache does not select would be created again in every reconcile. */
-function requireVisible(view: LiveView, { resource }: DesiredObject, object: KubeObject): void {
-  if (view.selects?.(resource, object) ?? true) return
+function requireVisible(view: CacheReader, { resource }: DesiredObject, object: KubeObject): void {
+  if (view.selects(resource, object)) return
   if (!isWatched(view, resource)) {
     throw new InvalidDesiredStateError(
       `${describeObject(object)} is rendered, but owns lacks ${resource.plural}: add it`,
@@ -135,7 +133,7 @@ function requireVisible(view: LiveView, { resource }: DesiredObject, object: Kub
   )
 }
 
-function isWatched(view: LiveView, resource: Resource): boolean {
+function isWatched(view: CacheReader, resource: Resource): boolean {
   try {
     view.ownedBy(resource, '')
     return true
@@ -143,12 +141,6 @@ function isWatched(view: LiveView, resource: Resource): boolean {
     if (error instanceof RuntimeError && error.code === 'NOT_CACHED') return false
     throw error
   }
-}
-
-function requireOwnFields({ view, fieldManager }: Pick<PlanInput, 'view' | 'fieldManager'>, wanted: DesiredObject) {
-  if (view.keepsOwnFields?.(wanted.resource, fieldManager) ?? true) return
-  const { group, plural } = wanted.resource
-  throw new MissingOwnFieldsError(group === '' ? plural : `${plural}.${group}`, fieldManager)
 }
 
 /**

@@ -130,7 +130,7 @@ export class OperatorDefinitionError extends RuntimeError {
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /**
- * Describes an operator. Field manager, cache transforms, watches, metrics, Lease, events and RBAC rules follow.
+ * Describes an operator. Field manager, watches, metrics, Lease, events and RBAC rules follow.
  *
  * *Errors*: {@link OperatorDefinitionError}, `InvalidComponentsError`.
  *

@@ -5,7 +5,6 @@ import { desired } from '@reeve/runtime'
 import { Cache } from '@reeve/runtime/cache'
 import { ComponentEngine } from '@reeve/runtime/components'
 import { Controller, type Reconcile } from '@reeve/runtime/controller'
-import { keepOwnFields } from '@reeve/runtime/engine'
 import { withFinalizer } from '@reeve/runtime/finalizers'
 import { createManager } from '@reeve/runtime/manager'
 import { Type } from 'typebox'
@@ -50,7 +49,7 @@ export function boxOperator(name: string, parts: BoxParts): OperatorUnderTest {
     start(place, client) {
       const { clock, random, logger, leaderElection } = place
       const shared = { clock, random, logger }
-      const cache = new Cache(client, shared)
+      const cache = new Cache(client, { ...shared, fieldManager: 'boxes' })
       const manager = createManager<Cache>({ client, cache, clock, logger, ...(leaderElection && { leaderElection }) })
       const labelSelector = Object.entries(LABELS)
         .map((entry) => entry.join('='))
@@ -59,7 +58,7 @@ export function boxOperator(name: string, parts: BoxParts): OperatorUnderTest {
         {
           name: 'box',
           for: Boxes,
-          owns: [{ resource: ConfigMaps, labelSelector, transform: keepOwnFields('boxes') }],
+          owns: [{ resource: ConfigMaps, labelSelector }],
           reconcile: parts.reconcile(place, client),
         },
         { cache, client: manager.client, ...shared },

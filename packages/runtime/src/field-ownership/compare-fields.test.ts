@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { SharedParts } from '../cache/shared-parts.ts'
 import { compareFields } from './compare-fields.ts'
 import { FieldTreePool, parseFieldTree } from './field-tree.ts'
-import { keepOwnFields, ownFields } from './own-fields.ts'
+import { ownFields, withOwnEntries } from './own-fields.ts'
 
 const applied = (fieldsV1: unknown) => ({ operation: 'Apply', tree: parseFieldTree(fieldsV1) }) as const
 const object = (fields: Record<string, unknown>): KubeObject => ({
@@ -152,8 +152,17 @@ describe('own fields', () => {
   })
 
   it('keeps only the own entries in the cache', () => {
-    const kept = keepOwnFields('op')(live).metadata.managedFields
+    const kept = withOwnEntries(live, live, 'op').metadata.managedFields
     expect(kept?.map(({ manager, operation }) => `${manager} ${operation}`)).toEqual(['op Update', 'op Apply'])
+    expect(withOwnEntries(live, live, 'nobody').metadata).not.toHaveProperty('managedFields')
+    expect(live.metadata.managedFields).toHaveLength(4)
+  })
+
+  it('keeps them where everything else is reduced', () => {
+    const reduced = { apiVersion: live.apiVersion, kind: live.kind, metadata: { name: live.metadata.name } }
+    const kept = withOwnEntries(reduced, live, 'op')
+    expect(ownFields(kept, 'op', new FieldTreePool())).toEqual(ownFields(live, 'op', new FieldTreePool()))
+    expect(withOwnEntries(reduced, live, 'nobody')).toBe(reduced)
   })
 
   it('parses what objects of one template own once, but for references to their owners', () => {
