@@ -11,9 +11,9 @@ import { NAMESPACE, setStage } from './dynakube/support/stage.ts'
 
 const page = new URL('../../../docs/architecture.md', import.meta.url)
 
-/** The rows of the table that follows one change. */
-async function followedFiles() {
-  const [, section = ''] = (await readFile(page, 'utf8')).split('## Following one change')
+/** The rows of the table that follows one change, or one event. */
+async function followedFiles(what: 'change' | 'event' = 'change') {
+  const [, section = ''] = (await readFile(page, 'utf8')).split(`## Following one ${what}`)
   const [table = ''] = section.split('\n## ')
   return [...table.matchAll(/^\| \[`[^`]+`\]\(([^)]+)\) \| (.*) \|$/gm)].map(([, file = '', about = '']) => ({
     path: fileURLToPath(new URL(file, page)),
@@ -45,7 +45,9 @@ it('the files in which a change is followed take part in it', { timeout: 120_000
       return (await stage.read(dk)).status?.oneAgent?.version?.startsWith('1.301.0') === true
     })
   })
-  const files = (await followedFiles()).filter(({ isForTheStart }) => !isForTheStart)
+  const fromEvent = await followedFiles('event')
+  expect(fromEvent.length).toBeGreaterThan(5)
+  const files = [...fromEvent, ...(await followedFiles())].filter(({ isForTheStart }) => !isForTheStart)
   expect(files.filter(({ path }) => !running.has(path)).map(({ path }) => path)).toEqual([])
 })
 
