@@ -1,7 +1,7 @@
 /**
  * Test projects: `unit`, `integration` and `thorough` need nothing installed, `real` runs against a real control plane,
  * `node` on a real node, `browser` in the Chromium of the machine.
- * What is exhaustive and slow belongs to `thorough`, so that `npm test` stays short.
+ * What is exhaustive, or starts many programs for few assertions, belongs to `thorough`, so that `npm test` stays short.
  */
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -11,8 +11,8 @@ import { Summary } from './tools/suite/src/summary.ts'
 const everywhere = ['packages', 'operators', 'tools', 'bench', 'examples']
 // The template of new projects has tests for its own runner.
 const ignored = ['**/node_modules/**', '**/dist/**', 'packages/cli/template/**']
-// Vitest keeps one core for itself, which on two of them is half of the machine; and many suites mostly wait.
-const maxWorkers = availableParallelism() + 1
+// Vitest keeps one core for itself, which on two of them is half of the machine; and many suites mostly wait for programs.
+const maxWorkers = availableParallelism() + 2
 // No module keeps state of its own, so the files of a worker share what they load: that was most of the time they took.
 const isolate = false
 // Every process and thread that a test starts loads hundreds of modules: their compiled code is kept.
@@ -85,7 +85,7 @@ export default defineConfig({
           isolate,
           include: [
             ...everywhere.map((root) => `${root}/**/*.real.test.ts`),
-            ...everywhere.map((root) => `${root}/**/test/**/*.cluster.test.ts`),
+            ...everywhere.map((root) => `${root}/**/test/**/*.cluster{,.thorough}.test.ts`),
           ],
           exclude: ignored,
           // A real control plane deletes namespaces in its own time, all the more when suites end together.
