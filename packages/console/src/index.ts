@@ -1,6 +1,10 @@
 /** @module The console of an operator: what it knows, and the server that shows it. */
 export { ConsoleModel, type ConsoleModelOptions } from './model/console-model.ts'
+export type { KnownController, OperatorModel } from './model/operator-model.ts'
 export type { CountedRequest } from './model/request-counts.ts'
+export type { Redact } from './model/secrets.ts'
 export { type OpenConsoleOptions, type OperatorConsole, openConsole } from './open-console.ts'
 export { loadPage, type PageFile, type PageFiles } from './page/page-files.ts'
+export type { ConsoleAccess } from './server/access.ts'
 export { ConsoleServer, type ConsoleServerOptions } from './server/console-server.ts'
+export type * from './wire.ts'

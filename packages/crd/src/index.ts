@@ -8,6 +8,7 @@ export {
   type Crd,
   type CrdDefinition,
   defineCrd,
+  type KnownKeys,
   type ObjectOf,
   type PrinterColumn,
   type ScalePaths,

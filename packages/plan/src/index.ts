@@ -12,7 +12,7 @@ export {
   planOperator,
 } from './plan-operator.ts'
 export { isOf } from './put-manifests.ts'
-export { type ReadState, readState } from './read-state.ts'
-export { identityOf, type ObjectsById, ScratchCluster, titleOf } from './scratch-cluster.ts'
-export { type Conceal, concealer, essence } from './shown-object.ts'
+export { type ReadState, type ReadStateOptions, readState } from './read-state.ts'
+export { identityOf, type ObjectsById, ScratchCluster, type ScratchOptions, titleOf } from './scratch-cluster.ts'
+export { type Conceal, type ConcealOptions, concealer, essence } from './shown-object.ts'
 export { asDocument, hasChanges, hasErrors, type PlanSummary, summaryOf } from './summary.ts'

@@ -2,7 +2,7 @@
 import { loadPage, type PageFile } from '../page/page-files.ts'
 import { SECURITY_HEADERS } from '../server/response.ts'
 
-export type { BoardAction, BoardData, BoardField, BoardSection } from '../wire.ts'
+export type { BoardAction, BoardData, BoardField, BoardSection, CellValue, FactsValue, TableValue } from '../wire.ts'
 
 /** A file of a board, with all headers that it has to be served with. */
 export interface BoardFile {
