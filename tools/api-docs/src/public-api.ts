@@ -10,22 +10,15 @@ export interface ApiPackage {
   readonly exports: Readonly<Record<string, string>>
 }
 
-/** The API of one package. */
-export interface ApiReport {
-  readonly text: string
-  /** Types in public signatures that nobody can import. */
-  readonly hidden: readonly string[]
-}
-
 const VALUES = ts.SymbolFlags.Function | ts.SymbolFlags.Class | ts.SymbolFlags.Variable
 
 /**
- * Describes packages, each by its declarations in the order of their names, so that a difference of two reports is a
- * difference of the API.
+ * Describes packages, each by its declarations in the order of their names, so that a difference of two texts is a
+ * difference of the API. Types of public signatures that nobody can import are listed first.
  *
  * *Assumptions*: the sources compile; that is another check.
  */
-export function describeApis(packages: readonly ApiPackage[], options: ts.CompilerOptions): readonly ApiReport[] {
+export function describeApis(packages: readonly ApiPackage[], options: ts.CompilerOptions): readonly string[] {
   const entries = packages.flatMap(({ folder, exports }) => Object.values(exports).map((file) => join(folder, file)))
   const program = ts.createProgram(entries, options)
   const checker = program.getTypeChecker()
@@ -54,8 +47,10 @@ export function describeApis(packages: readonly ApiPackage[], options: ts.Compil
       })
       return `// ${join(name, subpath)}\n\n${lines.join('\n\n')}\n`
     })
-    const counts = `// ${values.size} functions, classes and constants; ${[...types].filter((type) => !values.has(type)).length} types`
-    return { text: `${counts}\n\n${parts.join('\n')}`, hidden: [...hidden].toSorted() }
+    const typesOnly = [...types].filter((type) => !values.has(type))
+    const counts = `// ${values.size} functions, classes and constants; ${typesOnly.length} types`
+    const missing = [...hidden].toSorted().map((type) => `// not importable: ${type}\n`)
+    return [`${counts}\n${missing.join('')}`, ...parts].join('\n')
   })
 }
 
