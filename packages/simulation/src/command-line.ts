@@ -75,8 +75,8 @@ Examples:
   reeve explore --scenario scenario.yaml --budget 2m --pattern crash-after-write,stale-view
   reeve explore --scenario scenario.yaml --report html
 
-Exit code: 0 when every run ended as it should, 1 when one did not, 64 when the command line or the scenario is
-invalid, 130 when it was interrupted. Ctrl-C ends the runs and reports what was found so far; a second one ends
+Exit code: 0 when every run ended as it should, 1 when one did not or no point was run, 64 when the command line or
+the scenario is invalid, 130 when it was interrupted. Ctrl-C ends the runs and reports what was found so far; a second one ends
 everything at once.
 `
 

@@ -106,7 +106,18 @@ async function explore(command: ExploreCommand): Promise<number> {
     await writeReport(command.reportFile, explored, durationMs)
   }
   if (stop.signal.aborted) return EXIT_INTERRUPTED
-  return explored.some(({ report }) => report.divergences.length > 0) ? EXIT_FAILED : 0
+  if (explored.some(({ report }) => report.divergences.length > 0)) return EXIT_FAILED
+  const untried = explored.filter(({ report }) => triedNothing(report)).map(({ report }) => report.operator)
+  if (untried.length === 0) return 0
+  process.stderr.write(`nothing was tried of ${untried.join(', ')}: raise --budget, or choose a point that exists\n`)
+  return EXIT_FAILED
+}
+
+/** Whether there are points but none was run: without a fault there is nothing that the operator has passed. */
+function triedNothing({ patterns }: ExplorationReport): boolean {
+  const faults = patterns.filter(({ pattern }) => pattern !== 'undisturbed')
+  const asked = faults.length > 0 ? faults : patterns
+  return asked.some(({ points }) => points > 0) && asked.every(({ explored }) => explored === 0)
 }
 
 /** What is explored is loaded only now: help and mistakes in the command line need not wait for a whole cluster. */

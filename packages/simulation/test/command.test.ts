@@ -71,6 +71,18 @@ describe('reeve explore', () => {
     expect(code).toBe(130)
   })
 
+  it('fails when no point was run: a green run has tried something', async () => {
+    const options = ['--module', module, '--pattern', 'crash-after-write']
+    const [late, missing] = await Promise.all([
+      reeveExplore(...options, '--budget', '0s'),
+      reeveExplore(...options, '--point', '99999'),
+    ])
+    for (const { code, stderr } of [late, missing]) {
+      expect(stderr).toContain('nothing was tried of removes-finalizer-too-early: raise --budget')
+      expect(code).toBe(1)
+    }
+  })
+
   it('explains itself, and rejects what it does not understand', async () => {
     const [help, rejected] = await Promise.all([reeveExplore('--help'), reeveExplore('--pattern', 'T99')])
     expect(help.stdout).toContain('Examples:')
