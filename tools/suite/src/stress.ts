@@ -66,10 +66,7 @@ async function main(): Promise<number> {
     throw new UsageError('--slice needs K/N with K from 1 to N, --times a positive whole number')
   }
   const files = chooseFiles({ named: positionals, slice, all: allFiles, changed: () => changedFiles(values.since) })
-  if (files.length === 0) {
-    console.log('no test file to run: name some, or choose a commit with --since')
-    return 0
-  }
+  if (files.length === 0) throw new UsageError('no test file to run: name some, or choose a commit with --since')
   return repeat(files, times)
 }
 
