@@ -105,6 +105,8 @@ async function runVitest(files: readonly string[]): Promise<number> {
 }
 
 async function kill(child: ChildProcess): Promise<void> {
+  // Ctrl-C reaches it as well.
+  if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
   child.kill('SIGKILL')
   await ended
