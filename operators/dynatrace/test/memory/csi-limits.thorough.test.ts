@@ -1,6 +1,6 @@
 /** The CSI driver as it ships, under the memory limits and with the container env of the chart, in real memory cgroups. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, readlink, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, readlink, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -63,6 +63,8 @@ describe.skipIf(obstacle !== undefined)(
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'reeve-csi-limits-'))
       await promisify(execFile)('npm', ['run', 'bundle'], { cwd: PACKAGE, env: { ...process.env, OUTDIR: folder } })
+      // The image has koffi beside the bundle, too.
+      await symlink(join(PACKAGE, '../../node_modules'), join(folder, 'node_modules'))
       program = join(folder, 'dynatrace-operator.js')
     }, 120_000)
     afterAll(() => rm(folder, { recursive: true, force: true }))
