@@ -22,7 +22,7 @@ const CHECK_EVERY_MS = 50
 /** No input is as long; a longer one would be saved in part. */
 const MAX_BYTES = 1024 * 1024
 
-/** What the thread is told. */
+/** A message to the thread. */
 interface Watch {
   readonly memory: SharedArrayBuffer
   readonly findingFile: string

@@ -42,7 +42,7 @@ export function runCaptured(main: Main, args: readonly string[], options?: Captu
 }
 
 /**
- * The same for a command that runs until it is told to stop.
+ * Starts a command that runs until it is stopped, and captures what it prints.
  *
  * @example
  * const server = startCaptured(main, ['webhook-server'], { env })
